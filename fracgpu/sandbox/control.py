@@ -1,0 +1,118 @@
+"""The sandbox's own API: `/healthz` says who it is, `/sandbox/...` (with the token) looks at it and changes it."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import time
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.wrappers import Request, Response
+
+from fracgpu.sandbox.http import exists, json_response
+from fracgpu.sandbox.settings import Refused, change
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+    from fracgpu.sandbox.server import Server
+    from fracgpu.sandbox.world import Cluster, Pool
+
+FAULT_FIELDS = {"status", "code", "message", "times", "delay", "drop", "retry_after", "outcome"}
+OUTCOMES = ("failed", "endless", "partial")
+FAULTY_CLOUDS = ("aks", "gke", "eks", "k8s")
+
+
+class Control:
+    """WSGI application of the control API. Every answer is JSON; an error is `{"error": text}`."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._routes: dict[tuple[str, str], Callable[[Any], Any]] = {
+            ("GET", "status"): self._status,
+            ("POST", "stop"): self._stop,
+            ("POST", "reset"): self._reset,
+            ("GET", "faults"): lambda _: self._server.world.faults.list(),
+            ("POST", "faults"): self._add_fault,
+            ("DELETE", "faults"): lambda _: self._server.world.faults.clear(),
+            ("POST", "set"): self._set,
+        }
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return self._answer(Request(environ))(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
+        path = request.path.strip("/")
+        if path == "healthz":
+            return json_response({"id": self._server.id, "pid": os.getpid()})
+        if not hmac.compare_digest(request.headers.get("Authorization", ""), f"Bearer {self._server.token}"):
+            return json_response({"error": "the token is missing or not this sandbox's"}, 401)
+        route = self._routes.get((request.method, path.removeprefix("sandbox/")))
+        if route is None:
+            return json_response({"error": f"no {request.method} {request.path}"}, 404)
+        try:
+            return json_response(route(request.get_json(silent=True)))
+        except Refused as refused:
+            return json_response({"error": str(refused)}, 400)
+
+    def _status(self, _: Any) -> Any:
+        world = self._server.world
+        world.settle()
+        with world.lock:
+            clusters = [_cluster(cluster) for cluster in world.clusters.values()]
+        return {
+            "id": self._server.id,
+            "pid": os.getpid(),
+            "endpoints": {"http": self._server.http, "grpc": self._server.grpc},
+            "operationSeconds": world.operation_seconds,
+            "idleSeconds": round(time.monotonic() - self._server.used, 1),
+            "clusters": clusters,
+            "faults": world.faults.list(),
+            "settings": world.settings,
+        }
+
+    def _stop(self, _: Any) -> Any:
+        self._server.stopping.set()
+        return {"stopping": True}
+
+    def _reset(self, _: Any) -> Any:
+        self._server.world.reset()
+        self._server.populate()
+        return {"reset": True}
+
+    def _add_fault(self, body: Any) -> Any:
+        fields = dict(body) if isinstance(body, dict) else {}
+        cloud, call = fields.pop("cloud", None), fields.pop("call", None)
+        if cloud not in FAULTY_CLOUDS or not isinstance(call, str) or not call:
+            raise Refused(f"a fault needs cloud (one of {', '.join(FAULTY_CLOUDS)}) and call (the API's own name)")
+        if unknown := set(fields) - FAULT_FIELDS:
+            raise Refused(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(FAULT_FIELDS))}")
+        if fields.get("outcome") not in (None, *OUTCOMES):
+            raise Refused(f"outcome is one of {', '.join(OUTCOMES)}")
+        fault = self._server.world.faults.add(cloud, call, **fields)
+        return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
+
+    def _set(self, body: Any) -> Any:
+        fields = dict(body) if isinstance(body, dict) else {}
+        kind = fields.pop("kind", None)
+        change(self._server.world, kind, fields)
+        return {"set": kind}
+
+
+def _cluster(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "provider": str(cluster.cloud),
+        "path": list(cluster.path),
+        "name": cluster.name,
+        "pools": [_pool(cluster, pool) for pool in cluster.pools.values()],
+        "operations": [{"id": running.id, "kind": running.kind, "pool": running.pool} for running in cluster.running()],
+    }
+
+
+def _pool(cluster: Cluster, pool: Pool) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": pool.name, "state": pool.state, "nodes": pool.size}
+    if pool.size == 0 and exists("fracgpu.sandbox.kubernetes.autoscaler"):
+        row["autoscalerBelieves"] = import_module("fracgpu.sandbox.kubernetes.autoscaler").believes(cluster, pool)
+    return row

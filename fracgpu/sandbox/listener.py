@@ -1,0 +1,220 @@
+"""The HTTP server under the fronts: threads, HTTP/1.1, keep-alive, streams.
+
+Written here because werkzeug's own server closes the connection after every answer
+(https://github.com/pallets/werkzeug/blob/main/src/werkzeug/serving.py), which costs every SDK call a connect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+LARGEST_BODY = 64 * 1024 * 1024
+
+
+class Listener(ThreadingHTTPServer):
+    """Serves one WSGI application on 127.0.0.1; `busy` counts the requests that are being answered."""
+
+    daemon_threads = True
+    allow_reuse_address = False
+    request_queue_size = 256
+
+    def __init__(self, app: WSGIApplication, port: int = 0) -> None:
+        self.app = app
+        self.busy = 0
+        self._connections: set[socket.socket] = set()
+        self._guard = threading.Lock()
+        super().__init__(("127.0.0.1", port), Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._guard:
+            self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._guard:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            traceback.print_exc()
+
+    def count(self, change: int) -> None:
+        """Note that a request began (+1) or ended (-1)."""
+        with self._guard:
+            self.busy += change
+
+    def end(self) -> None:
+        """Stop listening and close what is open."""
+        self.shutdown()
+        self.server_close()
+        with self._guard:
+            connections = list(self._connections)
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection: reads a request whole, asks the application, writes the answer in as few packets as it can."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Listener
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Requests are not logged: they carry tokens."""
+
+    def serve(self) -> None:
+        self.server.count(+1)
+        try:
+            environ = self._environ()
+            if environ is not None:
+                _Answer(self).send(self.server.app, environ)
+        except ConnectionError:
+            self.close_connection = True
+        finally:
+            self.server.count(-1)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = serve  # noqa: N815
+
+    def _environ(self) -> WSGIEnvironment | None:
+        body = self._body()
+        if body is None:
+            self.close_connection = True
+            self.send_error(413)
+            return None
+        path, _, query = self.path.partition("?")
+        environ: WSGIEnvironment = {
+            "REQUEST_METHOD": self.command,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": query,
+            "REQUEST_URI": self.path,
+            "RAW_URI": self.path,
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": str(self.server.server_port),
+            "SERVER_PROTOCOL": self.request_version,
+            "REMOTE_ADDR": str(self.client_address[0]),
+            "CONTENT_LENGTH": str(len(body)),
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(body),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+        }
+        for name, value in self.headers.items():
+            key = "HTTP_" + name.upper().replace("-", "_")
+            if key not in ("HTTP_CONTENT_TYPE", "HTTP_CONTENT_LENGTH", "HTTP_TRANSFER_ENCODING"):
+                environ[key] = f"{environ[key]},{value}" if key in environ else value
+        return environ
+
+    def _body(self) -> bytes | None:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return self._chunks()
+        length = int(self.headers.get("Content-Length") or 0)
+        return self.rfile.read(length) if length <= LARGEST_BODY else None
+
+    def _chunks(self) -> bytes | None:
+        body = bytearray()
+        while size := int(self.rfile.readline(1024).split(b";")[0] or b"0", 16):
+            if len(body) + size > LARGEST_BODY:
+                return None
+            body += self.rfile.read(size)
+            self.rfile.readline(8)
+        while self.rfile.readline(65536).strip():
+            pass
+        return bytes(body)
+
+
+class _Answer:
+    """Writes what a WSGI application returns: with a length where it is known, in chunks where it is a stream."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._head: tuple[str, list[tuple[str, str]]] | None = None
+
+    def send(self, app: WSGIApplication, environ: WSGIEnvironment) -> None:
+        try:
+            parts = app(environ, self._start_response)
+        except ConnectionError:
+            raise
+        except Exception:  # noqa: BLE001
+            traceback.print_exc()
+            self._start_response("500 Internal Server Error", [("Content-Type", "text/plain")])
+            parts = [b"the sandbox has a fault of its own; its log has the traceback\n"]
+        try:
+            self._write(parts)
+        finally:
+            close: Callable[[], None] | None = getattr(parts, "close", None)
+            if close is not None:
+                close()
+
+    def _start_response(
+        self, status: str, headers: list[tuple[str, str]], exc_info: Any = None
+    ) -> Callable[[bytes], object]:
+        self._head = (status, headers)
+        return self._handler.wfile.write
+
+    def _write(self, parts: Iterable[bytes]) -> None:
+        if isinstance(parts, (list, tuple)):
+            self._whole(b"".join(parts))
+        else:
+            self._stream(parts)
+
+    def _whole(self, body: bytes) -> None:
+        status, headers = self._started()
+        if not _has(headers, "content-length") and not status.startswith("204"):
+            headers = [*headers, ("Content-Length", str(len(body)))]
+        head = self._lines(status, headers)
+        self._handler.wfile.write(head if self._handler.command == "HEAD" else head + body)
+
+    def _stream(self, parts: Iterable[bytes]) -> None:
+        iterator = iter(parts)
+        first = b"" if self._head else next(iterator, b"")
+        status, headers = self._started()
+        old = self._handler.request_version != "HTTP/1.1"
+        bodiless = self._handler.command == "HEAD" or status.startswith(("204", "304"))
+        chunked = not (old or bodiless or _has(headers, "content-length"))
+        self._handler.close_connection |= old
+        write = self._handler.wfile.write
+        write(self._lines(status, [*headers, ("Transfer-Encoding", "chunked")] if chunked else headers))
+        if bodiless:
+            return
+        for part in itertools.chain([first], iterator):
+            if part:
+                write(b"%x\r\n%b\r\n" % (len(part), part) if chunked else part)
+        if chunked:
+            write(b"0\r\n\r\n")
+
+    def _started(self) -> tuple[str, list[tuple[str, str]]]:
+        if self._head is None:
+            raise RuntimeError("the application answered without calling start_response")
+        return self._head
+
+    def _lines(self, status: str, headers: list[tuple[str, str]]) -> bytes:
+        lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers)]
+        lines.append(f"Date: {self._handler.date_time_string()}")
+        if self._handler.close_connection:
+            lines.append("Connection: close")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _has(headers: list[tuple[str, str]], name: str) -> bool:
+    return any(known.lower() == name for known, _ in headers)

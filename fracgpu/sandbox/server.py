@@ -1,0 +1,126 @@
+"""One sandbox: the HTTP and the gRPC listener over one world, and the thread that lets its time pass."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import Any
+
+from fracgpu.sandbox.http import Router, exists
+from fracgpu.sandbox.listener import Listener
+from fracgpu.sandbox.world import Cloud, NoSuchCluster, World
+
+GRPC_FRONTS = ("fracgpu.sandbox.gke_grpc", "fracgpu.sandbox.gke")
+SHAPES = {
+    Cloud.GKE: "fracgpu.sandbox.gke_rest",
+    Cloud.AKS: "fracgpu.sandbox.aks",
+    Cloud.EKS: "fracgpu.sandbox.eks",
+}
+DEFAULT_CLUSTERS: tuple[tuple[Cloud, tuple[str, ...]], ...] = (
+    (Cloud.GKE, ("sandbox", "us-central1", "sandbox")),
+    (Cloud.AKS, ("00000000-0000-0000-0000-000000000000", "sandbox", "sandbox")),
+    (Cloud.EKS, ("us-east-1", "sandbox")),
+)
+"""What is there before anybody asks, so that a command that names no cluster has one."""
+
+TICK = 0.2
+
+
+class Server:
+    """Listens from the moment it is made until `end`. `id` tells it from any other process on the same port."""
+
+    def __init__(self, world: World | None = None) -> None:
+        from fracgpu.sandbox.control import Control
+
+        self.id = secrets.token_hex(8)
+        self.token = secrets.token_urlsafe(32)
+        self.world = world or World()
+        self.used = time.monotonic()
+        self.stopping = threading.Event()
+        self._router = Router(self.world, Control(self))
+        self._listener = Listener(self._router)
+        self._grpc, port = _grpc_server(self)
+        self.http = f"http://127.0.0.1:{self._listener.server_port}"
+        self.grpc = f"127.0.0.1:{port}"
+        self.populate()
+        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._listen, self._tick)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is being answered right now (a watch that is open counts)."""
+        return self._listener.busy > 0
+
+    def populate(self) -> None:
+        """Make the fronts that are cheap to make and the clusters that are there from the start."""
+        for cloud, path in DEFAULT_CLUSTERS:
+            if exists(SHAPES[cloud]):
+                self._router.front(SHAPES[cloud])
+            self.world.cluster(cloud, *path)
+
+    def warm(self) -> None:
+        """Import what takes long (moto) before somebody waits for it; meant for a thread of its own."""
+        for module in ("fracgpu.sandbox.kubernetes.api", "fracgpu.sandbox.aws"):
+            if exists(module):
+                self._router.front(module)
+
+    def end(self) -> None:
+        """Stop listening; calls in flight are cut off."""
+        self.stopping.set()
+        self._listener.end()
+        self._grpc.stop(grace=None).wait()
+        for thread in self._threads:
+            thread.join()
+
+    def _listen(self) -> None:
+        self._listener.serve_forever(poll_interval=0.1)
+
+    def _tick(self) -> None:
+        while not self.stopping.wait(TICK):
+            try:
+                self.world.settle()
+            except Exception:  # noqa: BLE001
+                traceback.print_exc(file=sys.stderr)
+
+
+def _grpc_server(server: Server) -> tuple[Any, int]:
+    import grpc
+
+    front = next((import_module(name) for name in GRPC_FRONTS if _has_grpc(name)), None)
+    handlers: list[Any] = front.grpc_handlers(server.world) if front else []
+    listener = grpc.server(
+        ThreadPoolExecutor(16, "grpc"),
+        handlers=handlers,
+        interceptors=[_interceptor(server)],
+        options=[("grpc.so_reuseport", 0)],
+    )
+    port = listener.add_insecure_port("127.0.0.1:0")
+    listener.start()
+    return listener, port
+
+
+def _has_grpc(module: str) -> bool:
+    return exists(module) and hasattr(import_module(module), "grpc_handlers")
+
+
+def _interceptor(server: Server) -> Any:
+    import grpc
+
+    class Use(grpc.ServerInterceptor):  # type: ignore[misc]
+        """Notes that the sandbox is in use, and lets time pass before a call is answered."""
+
+        def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+            server.used = time.monotonic()
+            server.world.settle()
+            return continuation(handler_call_details)
+
+    return Use()
+
+
+__all__ = ["DEFAULT_CLUSTERS", "NoSuchCluster", "Server"]
