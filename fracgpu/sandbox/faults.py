@@ -10,7 +10,10 @@ from typing import Any
 
 @dataclass(slots=True)
 class Fault:
-    """One rule. `call` is the API's own name; `times` counts down (None: for ever); `outcome` is of the operation, not the call."""
+    """One rule.
+
+    `call` is the API's own name, `times` counts down (None: for ever), `outcome` is of the operation, not of the call.
+    """
 
     id: int
     cloud: str

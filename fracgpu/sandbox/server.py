@@ -7,13 +7,17 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fracgpu.sandbox.http import Router, exists
 from fracgpu.sandbox.listener import Listener
-from fracgpu.sandbox.world import Cloud, NoSuchCluster, World
+from fracgpu.sandbox.world import DEFAULT_CLUSTERS, Cloud, World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 GRPC_FRONTS = ("fracgpu.sandbox.gke_grpc", "fracgpu.sandbox.gke")
 SHAPES = {
@@ -21,13 +25,6 @@ SHAPES = {
     Cloud.AKS: "fracgpu.sandbox.aks",
     Cloud.EKS: "fracgpu.sandbox.eks",
 }
-DEFAULT_CLUSTERS: tuple[tuple[Cloud, tuple[str, ...]], ...] = (
-    (Cloud.GKE, ("sandbox", "us-central1", "sandbox")),
-    (Cloud.AKS, ("00000000-0000-0000-0000-000000000000", "sandbox", "sandbox")),
-    (Cloud.EKS, ("us-east-1", "sandbox")),
-)
-"""What is there before anybody asks, so that a command that names no cluster has one."""
-
 TICK = 0.2
 
 
@@ -43,7 +40,7 @@ class Server:
         self.used = time.monotonic()
         self.stopping = threading.Event()
         self._router = Router(self.world, Control(self))
-        self._listener = Listener(self._router)
+        self._listener = Listener(self._serve)
         self._grpc, port = _grpc_server(self)
         self.http = f"http://127.0.0.1:{self._listener.server_port}"
         self.grpc = f"127.0.0.1:{port}"
@@ -77,6 +74,10 @@ class Server:
         self._grpc.stop(grace=None).wait()
         for thread in self._threads:
             thread.join()
+
+    def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self.used = time.monotonic()
+        return self._router(environ, start_response)
 
     def _listen(self) -> None:
         self._listener.serve_forever(poll_interval=0.1)
@@ -121,6 +122,3 @@ def _interceptor(server: Server) -> Any:
             return continuation(handler_call_details)
 
     return Use()
-
-
-__all__ = ["DEFAULT_CLUSTERS", "NoSuchCluster", "Server"]

@@ -26,6 +26,14 @@ class Cloud(StrEnum):
     EKS = "eks"
 
 
+DEFAULT_CLUSTERS: tuple[tuple[Cloud, tuple[str, ...]], ...] = (
+    (Cloud.GKE, ("sandbox", "us-central1", "sandbox")),
+    (Cloud.AKS, ("00000000-0000-0000-0000-000000000000", "sandbox", "sandbox")),
+    (Cloud.EKS, ("us-east-1", "sandbox")),
+)
+"""What is there before anybody asks, so that a command that names no cluster has one."""
+
+
 @dataclass(slots=True)
 class Pool:
     """One node pool as its cloud keeps it.
@@ -129,6 +137,7 @@ class World:
         self.founders: dict[Cloud, Callable[[Cluster], None]] = {}
         """What a cloud puts into a cluster the moment it is first seen (its system pool); set by the front's `app`."""
         self.on_change: list[Callable[[Cluster], None]] = []
+        self.on_reset: list[Callable[[], None]] = []
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
@@ -187,4 +196,6 @@ class World:
         with self.lock:
             self.clusters.clear()
             self.faults.clear()
+            for callback in self.on_reset:
+                callback()
             self.changed.notify_all()

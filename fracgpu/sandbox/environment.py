@@ -1,0 +1,118 @@
+"""What `fracgpu sandbox env` gives a shell, and the files that its variables point to.
+
+The clouds' own tools then talk to the sandbox and to nothing else: their endpoints are overridden, their credentials
+are dummies, and the user's own configuration is out of their sight.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from fracgpu.sandbox import folder
+from fracgpu.sandbox.folder import Endpoints
+from fracgpu.sandbox.world import DEFAULT_CLUSTERS, Cloud
+
+DUMMY_TOKEN = "sandbox"  # noqa: S105
+"""What every tool signs in with; the sandbox takes any, a real cloud takes none of it."""
+
+ACCOUNT = "123456789012"
+"""The AWS account of the sandbox (moto's own)."""
+
+KUBECONFIG = "kubeconfig"
+_GCLOUD_TOKEN = "gcloud-token"  # noqa: S105
+_AWS_CONFIG = "aws-config"
+_AWS_CREDENTIALS = "aws-credentials"
+
+
+def exports(endpoints: Endpoints) -> dict[str, str]:
+    """The variables to export, by name. Read the values as text: nothing in them needs a shell."""
+    home = folder.state_folder()
+    own = _no_proxy()
+    return {
+        "FRACGPU_SANDBOX": "1",
+        **{f"AWS_ENDPOINT_URL_{service}": endpoints.http for service in ("EKS", "EC2", "IAM", "STS")},
+        "AWS_ACCESS_KEY_ID": "sandbox",
+        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        "AWS_SESSION_TOKEN": "sandbox",
+        "AWS_PROFILE": "default",
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_CONFIG_FILE": str(home / _AWS_CONFIG),
+        "AWS_SHARED_CREDENTIALS_FILE": str(home / _AWS_CREDENTIALS),
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER": f"{endpoints.http}/",
+        "CLOUDSDK_CORE_PROJECT": "sandbox",
+        "CLOUDSDK_COMPUTE_REGION": "us-central1",
+        "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(home / _GCLOUD_TOKEN),
+        "KUBECONFIG": str(home / KUBECONFIG),
+        "NO_PROXY": own,
+        "no_proxy": own,
+    }
+
+
+UNSET: tuple[str, ...] = (
+    "FRACGPU_SANDBOX",
+    "AWS_ENDPOINT_URL_EKS",
+    "AWS_ENDPOINT_URL_EC2",
+    "AWS_ENDPOINT_URL_IAM",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_EC2_METADATA_DISABLED",
+    "CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER",
+    "CLOUDSDK_CORE_PROJECT",
+    "CLOUDSDK_COMPUTE_REGION",
+    "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
+    "KUBECONFIG",
+    "NO_PROXY",
+    "no_proxy",
+)
+"""The variables that `env --unset` takes away, known without a sandbox."""
+
+
+def write_files(home: Path, http: str) -> None:
+    """Write the files that the variables point to; called by a sandbox when it comes up."""
+    folder.write(home / _GCLOUD_TOKEN, DUMMY_TOKEN)
+    folder.write(home / _AWS_CONFIG, "[default]\nregion = us-east-1\n")
+    folder.write(home / _AWS_CREDENTIALS, "")
+    folder.write(home / KUBECONFIG, json.dumps(_kubeconfig(http), indent=1))
+
+
+def kubernetes_url(http: str, cloud: Cloud, path: tuple[str, ...]) -> str:
+    """Where the Kubernetes API of that cluster answers."""
+    return f"{http}/k8s/{cloud}/{'~'.join(path)}"
+
+
+def context_name(cloud: Cloud, path: tuple[str, ...]) -> str:
+    """What the cloud's own tool would call the kubectl context of that cluster."""
+    if cloud is Cloud.GKE:
+        return "gke_" + "_".join(path)
+    if cloud is Cloud.EKS:
+        return f"arn:aws:eks:{path[0]}:{ACCOUNT}:cluster/{path[1]}"
+    return path[-1]
+
+
+def _kubeconfig(http: str) -> dict[str, object]:
+    names = [(context_name(cloud, path), kubernetes_url(http, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": names[0][0],
+        "clusters": [{"name": name, "cluster": {"server": url}} for name, url in names],
+        "users": [{"name": "sandbox", "user": {"token": DUMMY_TOKEN}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": "sandbox"}} for name, _ in names],
+    }
+
+
+def _no_proxy() -> str:
+    known = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+    entries = [entry.strip() for entry in known.split(",") if entry.strip()]
+    return ",".join(dict.fromkeys([*entries, "127.0.0.1", "localhost"]))
