@@ -42,7 +42,7 @@ class Server:
         self._router = Router(self.world, Control(self))
         self._listener = Listener(self._serve)
         self._grpc, port = _grpc_server(self)
-        self.http = f"http://127.0.0.1:{self._listener.server_port}"
+        self.http = self.world.http = f"http://127.0.0.1:{self._listener.server_port}"
         self.grpc = f"127.0.0.1:{port}"
         self.populate()
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._listen, self._tick)]

@@ -132,6 +132,8 @@ class World:
         self.operation_seconds = operation_seconds
         self.faults = Faults()
         self.settings: Json = {}
+        self.http = ""
+        """Where the sandbox answers over HTTP (`http://127.0.0.1:port`); set by the server."""
         self.clusters: dict[tuple[Cloud, tuple[str, ...]], Cluster] = {}
         self.shapes: dict[Cloud, Callable[[Cluster, Pool], NodeShape]] = {}
         self.founders: dict[Cloud, Callable[[Cluster], None]] = {}
