@@ -32,10 +32,10 @@ __all__ = [
     "valid_layouts",
 ]
 
+# Against it: NVIDIA/mig-parted@bd7160f pkg/mig/config/known_configs.go, which lists the configs of an A100.
 ME_BESIDE_PLAIN = Doubt(
     "me-beside-plain",
-    "NVIDIA's guide reads as if one +me instance may sit beside plain ones of its size; "
-    "mig-parted's own list of known configs (pkg/mig/config/known_configs.go) never mixes them",
+    "NVIDIA's guide reads as if a +me instance may sit beside plain ones of its size, mig-parted never mixes them",
     "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html",
 )
 
