@@ -1,0 +1,261 @@
+"""YAML or JSON documents -> NodePools, with the file, line and column of whatever is wrong with them.
+
+Values are read first and alone, since that is all a valid file needs; the positions of a document are worked out only when
+something in it has to be pointed at.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from fracgpu.errors import INVALID_CODES, Finding, Invalid
+from fracgpu.spec import API_VERSION, NodePool
+
+SUFFIXES = (".yaml", ".yml", ".json")
+BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Loader(BaseLoader):  # type: ignore[misc]
+    """Safe, by libyaml where it is there, and strict about keys that are written twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        if len(mapping) != len(node.value):
+            self._refuse_double(node)
+        return mapping
+
+    def _refuse_double(self, node: Any) -> None:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            if key.value in seen and key.value != "<<":
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key.value} stands twice", key.start_mark)
+            seen.add(key.value)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a document was written: the file (`-` is standard input), its text, and which document of it."""
+
+    file: str
+    text: str = field(repr=False)
+    index: int = 0
+    inside: tuple[str | int, ...] = ()
+    """The path to the NodePool inside the document, where it is an item of a list."""
+
+    @cached_property
+    def _root(self) -> Any:
+        documents = yaml.compose_all(self.text, Loader)
+        return next((node for number, node in enumerate(documents) if number == self.index), None)
+
+    def locate(self, path: Sequence[str | int]) -> tuple[int, int] | None:
+        """Line and column, from 1, of the deepest part of `path` that was written."""
+        node, mark = self._root, None
+        for step in (*self.inside, *path):
+            node, found = _step(node, step)
+            mark = found or mark
+            if node is None:
+                break
+        mark = mark or (self._root and self._root.start_mark)
+        return (mark.line + 1, mark.column + 1) if mark else None
+
+    def place(self, finding: Finding) -> Finding:
+        """The finding with its file, line and column."""
+        if finding.file or finding.field is None:
+            return finding if finding.file else finding.at(self.file, None, None)
+        line, column = self.locate(_split(finding.field)) or (None, None)
+        return finding.at(self.file, line, column)
+
+
+def _step(node: Any, step: str | int) -> tuple[Any, Any]:
+    """The child of a YAML node, and the mark of where it is named."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                return value, key.start_mark
+    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step], node.value[step].start_mark
+    return None, None
+
+
+def _split(field_path: str) -> list[str | int]:
+    """`spec.taints[0].key` as steps. A label's key may hold dots: everything after `labels.` or `tags.` is one step."""
+    for owner in ("spec.labels.", "spec.tags.", "spec.sharing.mig.layout."):
+        if field_path.startswith(owner):
+            return [*owner.rstrip(".").split("."), field_path[len(owner) :]]
+    steps: list[str | int] = []
+    for part in field_path.split("."):
+        name, *indexes = part.split("[")
+        steps.append(name)
+        steps.extend(int(index.rstrip("]")) for index in indexes if index.rstrip("]").isdecimal())
+    return steps
+
+
+@dataclass(frozen=True)
+class Document:
+    """One NodePool of a file, and where it stands."""
+
+    pool: NodePool
+    origin: Origin
+
+
+def read_paths(paths: Iterable[str]) -> list[Document]:
+    """All NodePools of files, folders (every .yaml, .yml and .json in them) and `-`, in order.
+
+    Raises Invalid with every finding of every document.
+    """
+    documents: list[Document] = []
+    findings: list[Finding] = []
+    for file, text in _texts(paths):
+        try:
+            documents += read(text, file)
+        except Invalid as error:
+            findings += error.findings
+    if findings:
+        raise Invalid(findings)
+    return documents
+
+
+def _texts(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in paths:
+        if name == "-":
+            yield "-", _decoded(sys.stdin.buffer.read(), "-")
+            continue
+        path = Path(name)
+        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
+        if not files:
+            raise Invalid.one("usage", f"no .yaml, .yml or .json file in {name}", field="-f")
+        for file in files:
+            yield str(file), _decoded(_bytes(file), str(file))
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Invalid.one("usage", f"cannot read {file}: {error.strerror}", field="-f") from error
+
+
+def _decoded(raw: bytes, file: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Invalid([Finding("invalid-value", f"{file} is not UTF-8 text", file=file)]) from error
+
+
+def read(text: str, file: str) -> list[Document]:
+    """The NodePools of one text. Raises Invalid with every finding."""
+    documents: list[Document] = []
+    findings: list[Finding] = []
+    for value, origin in _values(text, file):
+        try:
+            documents.append(Document(NodePool.model_validate(value), origin))
+        except ValidationError as error:
+            findings += (_finding(problem, origin, value) for problem in error.errors(include_url=False))
+        except RecursionError:
+            findings.append(Finding("invalid-value", "nested too deeply", file=file))
+    if not documents and not findings:
+        findings.append(Finding("missing-field", f"{file} holds no NodePool", file=file, hint="kind: NodePool"))
+    if findings:
+        raise Invalid(findings)
+    return documents
+
+
+def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
+    """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
+    try:
+        for index, value in enumerate(yaml.load_all(text, Loader)):  # noqa: S506 - Loader is a SafeLoader
+            if value is None:
+                continue
+            origin = Origin(file, text, index)
+            if isinstance(value, dict) and str(value.get("kind", "")).endswith("List") and isinstance(value.get("items"), list):
+                for number, item in enumerate(value["items"]):
+                    yield item, Origin(file, text, index, ("items", number))
+            else:
+                yield _checked(value, origin), origin
+    except yaml.YAMLError as error:
+        raise Invalid([_syntax(error, file)]) from error
+
+
+def _checked(value: Any, origin: Origin) -> Any:
+    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look alike."""
+    if not isinstance(value, dict):
+        raise Invalid([Finding("invalid-value", "a NodePool is a mapping", file=origin.file, hint="fracgpu schema")])
+    for key, wanted in (("apiVersion", API_VERSION), ("kind", "NodePool")):
+        if value.get(key) != wanted:
+            came = f"{key} is {value[key]!r}" if key in value else f"{key} is missing"
+            code = "invalid-value" if key in value else "missing-field"
+            finding = Finding(code, f"{came}; this file form is {wanted}", field=key, hint=f"{key}: {wanted}", nearest=(wanted,))
+            raise Invalid([origin.place(finding)])
+    return value
+
+
+def _syntax(error: yaml.YAMLError, file: str) -> Finding:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or "cannot be read as YAML"
+    line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+    return Finding("invalid-value", f"not valid YAML: {problem}", file=file, line=line, column=column)
+
+
+def _finding(problem: Any, origin: Origin, value: Any) -> Finding:
+    """A problem of pydantic's in our words."""
+    steps = tuple(step for step in problem["loc"] if step != "[key]")
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    finding = explain_problem(problem["type"], path, problem.get("input"), problem["msg"], problem.get("ctx") or {})
+    line, column = origin.locate(steps) or (None, None)
+    return finding.at(origin.file, line, column)
+
+
+def explain_problem(kind: str, path: str, written: Any, text: str, context: Any) -> Finding:
+    """One validation problem as a finding. `path` is the field, `written` what stood there, `text` pydantic's own message."""
+    name = path.rsplit(".", 1)[-1]
+    if kind == "extra_forbidden":
+        near = tuple(difflib.get_close_matches(name, _known_keys(path), 3, 0.5))
+        return Finding("unknown-key", f"unknown key {name}", field=path, nearest=near, hint=_did_you_mean(near))
+    if kind == "missing":
+        return Finding("missing-field", f"{path} is missing", field=path)
+    if kind == "string_type" and isinstance(written, (bool, int, float)) or kind == "string_type" and hasattr(written, "isoformat"):
+        message = f"{path} is a text, and YAML reads {written} as a {type(written).__name__}"
+        return Finding("invalid-value", message, field=path, hint=f'quote it: "{written}"')
+    if kind in INVALID_CODES:
+        return Finding(kind, f"{path}: {text}", field=path)
+    if kind in ("enum", "literal_error"):
+        words = str(context.get("expected", ""))
+        near = tuple(difflib.get_close_matches(str(written), [word.strip("' ") for word in words.replace(" or ", ",").split(",")], 3, 0.4))
+        return Finding("invalid-value", f"{path} is one of {words}, not {written!r}", field=path, nearest=near)
+    return Finding("invalid-value", f"{path}: {text[0].lower()}{text[1:]}", field=path)
+
+
+def _did_you_mean(near: tuple[str, ...]) -> str | None:
+    return f"did you mean {near[0]}?" if near else "fracgpu schema prints every key"
+
+
+def _known_keys(path: str) -> list[str]:
+    """The keys that may stand beside the last part of `path`."""
+    model: Any = NodePool
+    for step in path.split(".")[:-1]:
+        model = _inner_model(model, step.split("[")[0])
+        if model is None:
+            return []
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _inner_model(model: type[BaseModel], key: str) -> type[BaseModel] | None:
+    for name, info in model.model_fields.items():
+        if key in (info.alias, name):
+            return next((part for part in _parts(info.annotation) if isinstance(part, type) and issubclass(part, BaseModel)), None)
+    return None
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from _parts(part)

@@ -1,0 +1,414 @@
+"""NodePoolSpec + Catalog -> ResolvedPool: every default filled, every fact attached.
+
+Nothing here knows how a cloud spells anything; what a cloud refuses is in its `rules`. All findings of a spec are
+collected, and only what the next step cannot do without (a machine and its GPU) stops the resolution.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fracgpu.catalog import geometry, query
+from fracgpu.catalog.choose import Choice, choose
+from fracgpu.catalog.load import Catalog
+from fracgpu.catalog.models import Gpu, Machine, Profile, ProviderName
+from fracgpu.errors import Finding, Level, info
+from fracgpu.sharing import Backend, Cut, Layout, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
+from fracgpu.spec import (
+    GPU_TAINT,
+    AksOptions,
+    Capacity,
+    EksOptions,
+    GkeOptions,
+    NodePool,
+    NodePoolSpec,
+    SharingSpec,
+    Taint,
+    check,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRef:
+    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
+
+    provider: ProviderName
+    name: str
+    resource_group: str | None = None
+    subscription: str | None = None
+    project: str | None = None
+    location: str | None = None
+    region: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """The members that are known, as the file form spells them."""
+        members = {
+            "provider": self.provider.value,
+            "name": self.name,
+            "resourceGroup": self.resource_group,
+            "subscription": self.subscription,
+            "project": self.project,
+            "location": self.location,
+            "region": self.region,
+        }
+        return {key: value for key, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Node counts over all zones. `autoscaling` is True where min < max; else min and max equal count."""
+
+    count: int
+    min: int
+    max: int
+
+    @property
+    def autoscaling(self) -> bool:
+        return self.min < self.max
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPool:
+    """A pool with nothing left to decide: what the user said, what follows from it, and the facts of its hardware."""
+
+    name: str
+    cluster: ClusterRef
+    machine: Machine
+    gpu: Gpu
+    gpus_per_node: int
+    sharing: Sharing
+    nodes: Nodes
+    capacity: Capacity
+    disk_gb: int | None
+    zones: tuple[str, ...]
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    tags: Mapping[str, str]
+    aks: AksOptions = field(default_factory=AksOptions)
+    gke: GkeOptions = field(default_factory=GkeOptions)
+    eks: EksOptions = field(default_factory=EksOptions)
+    backend: Backend | None = None
+    """On EKS who cuts and shares; None on the other clouds."""
+    backend_said: bool = False
+    machine_chosen: bool = False
+    notes: tuple[Finding, ...] = ()
+
+    @property
+    def provider(self) -> ProviderName:
+        return self.cluster.provider
+
+    @property
+    def spot(self) -> bool:
+        return self.capacity is Capacity.SPOT
+
+    def profiles(self) -> dict[str, Profile]:
+        """The MIG profiles in use, by name."""
+        if not isinstance(self.sharing.cut, Mig):
+            return {}
+        return {profile.name: profile for profile in self.gpu.profiles if profile.name in self.sharing.cut.counts}
+
+    @property
+    def slices_per_gpu(self) -> int:
+        """GPU instances of a cut GPU (the largest number, where GPUs differ); 1 where it is whole."""
+        if not isinstance(self.sharing.cut, Mig):
+            return 1
+        return max((sum(count for _, count in layout) for layout in self.sharing.cut.devices if layout), default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A resolved pool, or None where an error made that impossible, and every finding on the way."""
+
+    pool: ResolvedPool | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.level is Level.ERROR)
+
+
+PLACEHOLDER = "CLUSTER"
+"""Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""
+
+
+def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -> Resolution:
+    """Resolve one pool. With `placeholder` a spec may leave its cluster open.
+
+    Every finding is returned, errors among them; `pool` is None only where machine, GPU or cluster could not be told.
+    """
+    spec = written.spec
+    findings = list(check(spec))
+    cluster = _cluster(spec, placeholder, findings)
+    if cluster is None:
+        return Resolution(None, tuple(findings))
+    choice = choose(catalog, cluster.provider, machine=spec.machine, gpu=spec.gpu, profiles=_profiles(spec.sharing))
+    if isinstance(choice, Finding):
+        return Resolution(None, (*findings, choice))
+    sharing = _sharing(spec, choice, findings)
+    if choice.chosen:
+        findings.append(_machine_chosen(choice, sharing))
+    pool = _pool(written, cluster, choice, sharing)
+    notes = tuple(finding for finding in findings if finding.level is not Level.ERROR)
+    return Resolution(_with_notes(pool, notes), tuple(findings))
+
+
+def _with_notes(pool: ResolvedPool, notes: tuple[Finding, ...]) -> ResolvedPool:
+    from dataclasses import replace
+
+    return replace(pool, notes=notes)
+
+
+def _pool(written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Sharing) -> ResolvedPool:
+    spec = written.spec
+    backend, said = _backend(spec, cluster.provider, choice.gpu, sharing)
+    return ResolvedPool(
+        name=written.metadata.name or default_name(sharing),
+        cluster=cluster,
+        machine=choice.machine,
+        gpu=choice.gpu,
+        gpus_per_node=choice.machine.gpu_count,
+        sharing=sharing,
+        nodes=_nodes(spec),
+        capacity=spec.capacity or Capacity.ON_DEMAND,
+        disk_gb=spec.disk.size_gb,
+        zones=tuple(spec.zones or ()),
+        labels=dict(spec.labels or {}),
+        taints=_taints(spec),
+        tags=dict(spec.tags or {}),
+        aks=spec.aks or AksOptions(),
+        gke=spec.gke or GkeOptions(),
+        eks=spec.eks or EksOptions(),
+        backend=backend,
+        backend_said=said,
+        machine_chosen=choice.chosen,
+    )
+
+
+NEEDED = {ProviderName.AKS: ("resource_group",), ProviderName.GKE: ("location",), ProviderName.EKS: ()}
+"""Coordinates without which a cluster cannot be found, beside its name. The cloud's own defaults fill the others."""
+FOREIGN = {
+    ProviderName.AKS: ("project", "location", "region"),
+    ProviderName.GKE: ("resource_group", "subscription", "region"),
+    ProviderName.EKS: ("resource_group", "subscription", "project", "location"),
+}
+
+
+def _cluster(spec: NodePoolSpec, placeholder: bool, findings: list[Finding]) -> ClusterRef | None:
+    given = spec.cluster
+    if given.provider is None:
+        hint = "--provider aks, gke or eks; --sandbox to try it without an account"
+        findings.append(Finding("missing-field", "no cloud is named", field="spec.cluster.provider", hint=hint))
+        return None
+    provider = ProviderName(given.provider)
+    for name in FOREIGN[provider]:
+        if getattr(given, name) is not None:
+            key = _camel(name)
+            message = f"{key} is not part of a cluster of {provider.upper()}"
+            findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}"))
+    missing = [] if placeholder else [name for name in ("name", *NEEDED[provider]) if getattr(given, name) is None]
+    for name in missing:
+        key, flag = _camel(name), "cluster" if name == "name" else name.replace("_", "-")
+        message = f"cluster.{key} is missing"
+        findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
+    fields = given.model_dump(exclude={"provider", "name"})
+    return None if missing else ClusterRef(provider, given.name or PLACEHOLDER, **fields)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _profiles(sharing: SharingSpec) -> list[str]:
+    """Every profile name that was written, in order."""
+    mig = sharing.mig
+    if mig is None:
+        return []
+    names = [mig.profile] if mig.profile else []
+    for layout in (mig.layout, *(mig.devices or ())):
+        names += list(layout or ())
+    return list(dict.fromkeys(names))
+
+
+def _nodes(spec: NodePoolSpec) -> Nodes:
+    nodes = spec.nodes
+    if nodes.max is None:
+        count = 1 if nodes.count is None else nodes.count
+        return Nodes(count, count, count)
+    system = bool(spec.aks and spec.aks.mode == "System")
+    low = nodes.min if nodes.min is not None else min(int(system), nodes.max)
+    if nodes.count is not None:
+        count = nodes.count
+    else:
+        count = nodes.min if nodes.min is not None else min(1, nodes.max)
+    return Nodes(count, low, nodes.max)
+
+
+def _taints(spec: NodePoolSpec) -> tuple[Taint, ...]:
+    """The user's taints, and the GPU taint unless it was declined or replaced by one of the same key."""
+    own = tuple(spec.taints or ())
+    key, value, effect = GPU_TAINT
+    if spec.gpu_taint is False or any(taint.key == key for taint in own):
+        return own
+    return (Taint(key=key, value=value, effect=effect), *own)
+
+
+def _sharing(spec: NodePoolSpec, choice: Choice, findings: list[Finding]) -> Sharing:
+    written = spec.sharing
+    cut: Cut = Whole()
+    if written.mig:
+        cut = _cut(written, choice, findings)
+    rename = bool(written.rename_by_default)
+    share: Share = None
+    if written.time_slicing:
+        one = bool(written.time_slicing.fail_requests_greater_than_one)
+        share = TimeSlicing(written.time_slicing.replicas, one, rename)
+    elif written.mps:
+        share = Mps(written.mps.replicas, rename)
+    return Sharing(cut, share, written.config_key)
+
+
+def _cut(written: SharingSpec, choice: Choice, findings: list[Finding]) -> Cut:
+    """The layout of each GPU of a node; Whole where what was written cannot be cut, which a finding says."""
+    machine, gpu = choice.machine, choice.gpu
+    mig = written.mig
+    assert mig is not None
+    if not gpu.mig:
+        findings.append(_not_mig_capable(machine, gpu))
+        return Whole()
+    wanted, field_path = _wanted(mig, machine.gpu_count)
+    if mig.devices is not None and len(mig.devices) != machine.gpu_count:
+        message = f"devices lists {len(mig.devices)} GPUs, and {machine.name} has {machine.gpu_count}"
+        findings.append(Finding("invalid-value", message, field="spec.sharing.mig.devices", nearest=(str(machine.gpu_count),)))
+    known: dict[str, Profile] = {}
+    for name in _profiles(written):
+        profile = _profile(name, gpu, field_path, findings)
+        if profile:
+            known[name] = profile
+    if len(known) < len(_profiles(written)):
+        return Whole()
+    devices = tuple(_device(layout, known, gpu, path, findings) for path, layout in wanted)
+    different = len({profile for layout in devices for profile, _ in layout or ()}) > 1 or None in devices
+    return Mig(devices, mig.strategy or (Strategy.MIXED if different else Strategy.SINGLE))
+
+
+def _wanted(mig: Any, gpus: int) -> tuple[list[tuple[str, Mapping[str, int | None] | None]], str]:
+    """For each GPU of the node: the field that speaks of it, and profile -> count (None: as many as it holds)."""
+    if mig.profile:
+        path = "spec.sharing.mig.profile"
+        return [(path, {mig.profile: None})] * gpus, path
+    if mig.layout:
+        path = "spec.sharing.mig.layout"
+        return [(path, mig.layout)] * gpus, path
+    path = "spec.sharing.mig.devices"
+    return [(f"{path}[{index}]", layout) for index, layout in enumerate(mig.devices or ())], path
+
+
+def _device(
+    written: Mapping[str, int | None] | None, known: Mapping[str, Profile], gpu: Gpu, path: str, findings: list[Finding]
+) -> Layout | None:
+    """One GPU's layout in the catalog's order; a finding where it does not fit."""
+    if written is None:
+        return None
+    counts: dict[str, int] = {}
+    for name, count in written.items():
+        profile = known[name]
+        counts[profile.name] = counts.get(profile.name, 0) + (profile.max_per_gpu if count is None else count)
+    order = [profile.name for profile in gpu.profiles]
+    layout = tuple(sorted(((name, count) for name, count in counts.items() if count > 0), key=lambda row: order.index(row[0])))
+    answer = geometry.fit(gpu, layout)
+    if isinstance(answer, geometry.Misfit) and not any(finding.field == path for finding in findings):
+        near = tuple(geometry.text(other) for other in geometry.nearest_layouts(gpu, layout))
+        message = f"{geometry.text(layout)} does not fit on {gpu.product}: {answer.reason}"
+        findings.append(Finding("layout-does-not-fit", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None))
+    return layout
+
+
+def _profile(name: str, gpu: Gpu, path: str, findings: list[Finding]) -> Profile | None:
+    match = query.find_profile(gpu, name)
+    if match is None:
+        findings.append(_unknown_profile(name, gpu, path))
+        return None
+    if match.renamed:
+        message = f"{name} is what some drivers call {match.profile.name} on {gpu.product}; the node's own name may differ"
+        findings.append(info("name-depends-on-driver", message, field=path, nearest=(match.profile.name,)))
+    return match.profile
+
+
+def _unknown_profile(name: str, gpu: Gpu, path: str) -> Finding:
+    near = query.nearest_profiles(gpu, name)
+    has = ", ".join(profile.name for profile in gpu.profiles if profile.plain)
+    if query.is_profile_name(name):
+        message = f"{gpu.product} has no profile {name}; it has {has}"
+        return Finding("profile-not-on-gpu", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None)
+    message = f"{name} is not a MIG profile; {gpu.product} has {has}"
+    return Finding("unknown-profile", message, field=path, nearest=near, hint="fracgpu catalog profiles")
+
+
+def _not_mig_capable(machine: Machine, gpu: Gpu) -> Finding:
+    message = f"{gpu.product} on {machine.name} cannot be cut by MIG"
+    hint = "--time-slicing N or --mps N shares it; fracgpu catalog gpus lists GPUs with MIG"
+    return Finding("gpu-not-mig-capable", message, field="spec.sharing.mig", hint=hint)
+
+
+def _machine_chosen(choice: Choice, sharing: Sharing) -> Finding:
+    machine, gpu = choice.machine, choice.gpu
+    cut = sharing.cut
+    slices = f", {sum(cut.counts.values())} slices" if isinstance(cut, Mig) else ""
+    message = f"{machine.name} was chosen: {machine.gpu_count} x {gpu.product} a node{slices}"
+    detail = {"machine": machine.name, "gpusPerNode": machine.gpu_count}
+    return info("machine-chosen", message, field="spec.machine", hint="--machine NAME names another", detail=detail)
+
+
+def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Sharing) -> tuple[Backend | None, bool]:
+    """On EKS who cuts and shares, and whether the user said so."""
+    said = (spec.eks and spec.eks.backend) or (spec.sharing.mig and spec.sharing.mig.backend) or None
+    if provider is not ProviderName.EKS:
+        return said, bool(said)
+    if said:
+        return said, True
+    if spec.eks and (spec.eks.ami_type or "").upper().startswith("BOTTLEROCKET"):
+        return Backend.BOTTLEROCKET, True
+    cut = sharing.cut
+    if not isinstance(cut, Mig):
+        return Backend.DEVICE_PLUGIN, False
+    # Bottlerocket cuts every GPU into one profile and names slices by strategy single only:
+    # https://github.com/bottlerocket-os/bottlerocket/issues/4483
+    name = cut.one_profile
+    profile = next((row for row in gpu.profiles if row.name == name), None)
+    uniform = profile and cut.alike == ((profile.name, profile.max_per_gpu),) and profile.plain
+    return (Backend.BOTTLEROCKET if uniform and cut.strategy is Strategy.SINGLE else Backend.USER_DATA), False
+
+
+NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
+
+
+def default_name(sharing: Sharing) -> str:
+    """`mig1g5gb`, `ts10`, `mps4`, `mig1g5gbts2`, `gpu`: legal on every cloud; longer ones end in a hash."""
+    parts = [_cut_word(sharing.cut)]
+    match sharing.share:
+        case TimeSlicing(replicas=n):
+            parts.append(f"ts{n}")
+        case Mps(replicas=n):
+            parts.append(f"mps{n}")
+    name = "".join(parts) or "gpu"
+    if NAME.fullmatch(name):
+        return name
+    return name[:7] + hashlib.sha256(name.encode()).hexdigest()[:5]
+
+
+def _cut_word(cut: Cut) -> str:
+    if not isinstance(cut, Mig):
+        return ""
+    profile = cut.one_profile
+    words: Iterable[str] = [profile] if profile else _layout_words(cut)
+    return "mig" + re.sub(r"[^a-z0-9]", "", "".join(words).lower())
+
+
+def _layout_words(cut: Mig) -> Iterator[str]:
+    for layout in dict.fromkeys(cut.devices):
+        yield from (f"{count}x{profile}" for profile, count in layout or (("whole", 1),))

@@ -1,0 +1,364 @@
+"""NodePoolSpec as the user writes it, and the checks that need nothing but the spec.
+
+The models only know shapes: which keys exist and what type each has. What the values mean together is `check`, which
+returns every finding at once; what they mean for a GPU or a cloud comes later, in `resolve` and the clouds' `rules`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from fracgpu.errors import Finding
+from fracgpu.sharing import Backend, Strategy
+
+API_VERSION = "fracgpu/v1"
+GPU_TAINT_KEY = "nvidia.com/gpu"
+MARK_KEYS = ("fracgpu-managed", "fracgpu-cluster", "fracgpu-pool", "fracgpu-fleet")
+"""Tags that say whose a pool is; written by fracgpu, not for users to set."""
+
+Int = Annotated[int, Strict()]
+Bool = Annotated[bool, Strict()]
+Number = Annotated[float, Field(strict=True)]
+
+
+class Capacity(StrEnum):
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+    RESERVED = "reserved"
+
+
+class TaintEffect(StrEnum):
+    """In Kubernetes' words; the clouds' own spellings are made in their `desired`."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class Model(BaseModel):
+    """camelCase in files, snake_case in code, no unknown keys, no changes after reading; built when first used."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True, strict=False
+    )
+
+
+class Taint(Model):
+    """A node taint. In files a text `key=value:Effect`; a mapping is read too."""
+
+    key: str
+    value: str = ""
+    effect: TaintEffect
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}"
+
+
+GPU_TAINT = ("nvidia.com/gpu", "present", TaintEffect.NO_SCHEDULE)
+"""On every GPU pool unless the user says no. The value is `present` because the device-plugin chart's node feature discovery
+tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin, values.yaml)."""
+
+TAINT_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?:(?P<effect>\w+)")
+
+
+def read_taint(written: Any) -> Any:
+    """`key=value:Effect` as a mapping; anything but text is passed on."""
+    if not isinstance(written, str):
+        return written
+    match = TAINT_TEXT.fullmatch(written)
+    effects = {effect.lower(): effect.value for effect in TaintEffect}
+    effect = match and effects.get(match["effect"].lower().replace("_", ""))
+    if not match or not effect:
+        words = ", ".join(TaintEffect)
+        raise PydanticCustomError(
+            "invalid-taint", f"{written!r} is not a taint; write key=value:Effect with one of {words}"
+        )
+    return {"key": match["key"], "value": match["value"] or "", "effect": effect}
+
+
+PROVIDER_WORDS = {"azure": "aks", "gcp": "gke", "google": "gke", "aws": "eks", "amazon": "eks"}
+
+
+def read_word(written: Any) -> Any:
+    """Words are read whatever their case, and a provider also by its company's name."""
+    if not isinstance(written, str):
+        return written
+    word = written.strip().lower()
+    return PROVIDER_WORDS.get(word, word)
+
+
+def not_empty(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("invalid-value", "must not be empty")
+    return text
+
+
+Text = Annotated[str, AfterValidator(not_empty)]
+ProviderWord = Annotated[Literal["aks", "gke", "eks"], BeforeValidator(read_word)]
+
+
+class Cluster(Model):
+    """Which cluster. AKS: resourceGroup, subscription; GKE: project, location; EKS: region."""
+
+    provider: ProviderWord | None = None
+    name: Text | None = None
+    resource_group: Text | None = None
+    subscription: Text | None = None
+    project: Text | None = None
+    location: Text | None = None
+    region: Text | None = None
+
+
+class MigSpec(Model):
+    """One of `profile` (every GPU is cut into as many as it holds), `layout` (each GPU alike) and `devices` (each GPU its own)."""
+
+    profile: Text | None = None
+    layout: dict[str, Int] | None = None
+    devices: list[dict[str, Int] | None] | None = None
+    strategy: Strategy | None = None
+    backend: Backend | None = None
+
+
+class TimeSlicingSpec(Model):
+    """`replicas` shares of each GPU, or of each slice beside `mig`."""
+
+    replicas: Int
+    fail_requests_greater_than_one: Bool | None = None
+
+
+class MpsSpec(Model):
+    replicas: Int
+
+
+class SharingSpec(Model):
+    mig: MigSpec | None = None
+    time_slicing: TimeSlicingSpec | None = None
+    mps: MpsSpec | None = None
+    rename_by_default: Bool | None = None
+    config_key: Text | None = None
+
+
+class NodesSpec(Model):
+    """Totals over all zones."""
+
+    count: Int | None = None
+    min: Int | None = None
+    max: Int | None = None
+
+
+class DiskSpec(Model):
+    size_gb: Int | None = None
+
+
+class AksUpgradeSettings(Model):
+    max_surge: Text | None = None
+    max_unavailable: Text | None = None
+    drain_timeout_in_minutes: Int | None = None
+    node_soak_duration_in_minutes: Int | None = None
+    undrainable_node_behavior: Literal["Cordon", "Schedule"] | None = None
+
+
+class AksOptions(Model):
+    """What only AKS has; names and values are those of its AgentPool API."""
+
+    os_sku: Text | None = None
+    mode: Literal["System", "User"] | None = None
+    eviction_policy: Literal["Delete", "Deallocate"] | None = None
+    scale_down_mode: Literal["Delete", "Deallocate"] | None = None
+    spot_max_price: float | None = None
+    driver: Literal["Install", "None"] | None = None
+    disk_type: Literal["Managed", "Ephemeral"] | None = None
+    max_pods: Int | None = None
+    subnet_id: Text | None = None
+    pod_subnet_id: Text | None = None
+    version: Text | None = None
+    fips: Bool | None = None
+    reservation: Text | None = None
+    upgrade_settings: AksUpgradeSettings | None = None
+
+
+class GkeOptions(Model):
+    """What only GKE has."""
+
+    driver: Literal["Install", "None"] | None = None
+    driver_version: Literal["DEFAULT", "LATEST"] | None = None
+    disk_type: Text | None = None
+    image_type: Text | None = None
+    location_policy: Literal["BALANCED", "ANY"] | None = None
+    network_tags: list[Text] | None = None
+    service_account: Text | None = None
+    oauth_scopes: list[Text] | None = None
+    reservation: Text | None = None
+    auto_upgrade: Bool | None = None
+    auto_repair: Bool | None = None
+    max_surge: Int | None = None
+    max_unavailable: Int | None = None
+    max_pods: Int | None = None
+    version: Text | None = None
+    gvnic: Bool | None = None
+
+
+class EksUpdateConfig(Model):
+    max_unavailable: Int | None = None
+    max_unavailable_percentage: Int | None = None
+    update_strategy: Literal["DEFAULT", "MINIMAL"] | None = None
+
+
+class EksLaunchTemplate(Model):
+    """A launch template of the user's own; never changed by fracgpu."""
+
+    name: Text | None = None
+    id: Text | None = None
+    version: Text | None = None
+
+
+class EksOptions(Model):
+    """What only EKS has; names and values are those of CreateNodegroup, `backend` is ours."""
+
+    backend: Backend | None = None
+    ami_type: Text | None = None
+    node_role: Text | None = None
+    subnets: list[Text] | None = None
+    instance_types: list[Text] | None = None
+    update_config: EksUpdateConfig | None = None
+    node_repair_config: dict[str, Any] | None = None
+    launch_template: EksLaunchTemplate | None = None
+    reservation: Text | None = None
+    disk_type: Text | None = None
+    version: Text | None = None
+    release_version: Text | None = None
+    startup_taint: Bool | None = None
+
+
+class NodePoolSpec(Model):
+    """One node pool, as a person means it."""
+
+    cluster: Cluster = Cluster()
+    gpu: Text | None = None
+    machine: Text | None = None
+    sharing: SharingSpec = SharingSpec()
+    nodes: NodesSpec = NodesSpec()
+    capacity: Capacity | None = None
+    disk: DiskSpec = DiskSpec()
+    zones: list[Text] | None = None
+    labels: dict[str, str] | None = None
+    taints: list[Annotated[Taint, BeforeValidator(read_taint)]] | None = None
+    tags: dict[str, str] | None = None
+    gpu_taint: Bool | None = None
+    aks: AksOptions | None = None
+    gke: GkeOptions | None = None
+    eks: EksOptions | None = None
+
+
+class Metadata(Model):
+    name: Text | None = None
+
+
+class NodePool(Model):
+    """The file form: one document. `status` is what `show` and `export` print beside it, and is not read back."""
+
+    api_version: Literal["fracgpu/v1"] = "fracgpu/v1"
+    kind: Literal["NodePool"] = "NodePool"
+    metadata: Metadata = Metadata()
+    spec: NodePoolSpec
+    status: dict[str, Any] | None = None
+
+
+def check(spec: NodePoolSpec) -> Iterator[Finding]:
+    """Findings that need only the spec: what excludes what, and numbers that no GPU or cloud could make right."""
+    yield from _check_sharing(spec.sharing)
+    yield from _check_nodes(spec.nodes)
+    yield from _check_eks_backend(spec)
+    if spec.disk.size_gb is not None and spec.disk.size_gb < 1:
+        yield Finding("invalid-value", "a disk has at least 1 GB", field="spec.disk.sizeGb")
+    for key in spec.tags or {}:
+        if key in MARK_KEYS:
+            message = f"the tag {key} is fracgpu's own mark of ownership"
+            yield Finding("invalid-tag", message, field=f"spec.tags.{key}", hint="leave it out; fracgpu writes it")
+
+
+def _check_sharing(sharing: SharingSpec) -> Iterator[Finding]:
+    if sharing.time_slicing and sharing.mps:
+        message = "a GPU is shared by time-slicing or by MPS, not by both"
+        yield Finding("sharing-conflict", message, field="spec.sharing.mps", hint="leave one of the two out")
+    for name, share in (("timeSlicing", sharing.time_slicing), ("mps", sharing.mps)):
+        if share and share.replicas < 2:
+            yield Finding(
+                "replicas-out-of-range",
+                f"{share.replicas} is no sharing: the device plugin takes 2 replicas or more",
+                field=f"spec.sharing.{name}.replicas",
+                hint=f"leave {name} out for whole GPUs",
+                nearest=("2",),
+            )
+    if sharing.rename_by_default and not (sharing.time_slicing or sharing.mps):
+        message = "renameByDefault names shares, and nothing is shared here"
+        yield Finding(
+            "conflicting-fields",
+            message,
+            field="spec.sharing.renameByDefault",
+            hint="add timeSlicing or mps, or leave it out",
+        )
+    if sharing.mig:
+        yield from _check_mig(sharing.mig)
+
+
+def _check_mig(mig: MigSpec) -> Iterator[Finding]:
+    field = "spec.sharing.mig"
+    said = [name for name in ("profile", "layout", "devices") if getattr(mig, name) is not None]
+    if not said:
+        yield Finding(
+            "missing-field", "mig needs a profile, a layout or devices", field=field, hint="profile: 1g.5gb"
+        )
+    if len(said) > 1:
+        message = f"mig has {' and '.join(said)}; one of them says what the GPUs are cut into"
+        yield Finding("conflicting-fields", message, field=f"{field}.{said[1]}")
+    for path, layout in _layouts(mig):
+        for profile, count in (layout or {}).items():
+            if count < 1:
+                yield Finding("invalid-value", f"{count} instances of {profile}", field=f"{path}.{profile}")
+        if layout is not None and not layout:
+            yield Finding("invalid-value", "an empty layout cuts nothing", field=path, hint="name at least one profile")
+
+
+def _layouts(mig: MigSpec) -> Iterator[tuple[str, dict[str, int] | None]]:
+    if mig.layout is not None:
+        yield "spec.sharing.mig.layout", mig.layout
+    for index, layout in enumerate(mig.devices or []):
+        yield f"spec.sharing.mig.devices[{index}]", layout
+
+
+def _check_nodes(nodes: NodesSpec) -> Iterator[Finding]:
+    for name in ("count", "min", "max"):
+        value = getattr(nodes, name)
+        if value is not None and value < 0:
+            yield Finding("nodes-out-of-range", f"{value} nodes", field=f"spec.nodes.{name}", nearest=("0",))
+    if nodes.min is not None and nodes.max is None:
+        message = "min without max: the autoscaler needs both ends"
+        yield Finding("missing-field", message, field="spec.nodes.max", hint="--max N, or --nodes N for a fixed size")
+    if nodes.min is not None and nodes.max is not None and nodes.min > nodes.max:
+        message = f"min {nodes.min} is above max {nodes.max}"
+        yield Finding("nodes-out-of-range", message, field="spec.nodes.min", nearest=(str(nodes.max),))
+    elif nodes.count is not None and nodes.max is not None:
+        low = nodes.min or 0
+        if not low <= nodes.count <= nodes.max:
+            near = str(min(max(nodes.count, low), nodes.max))
+            message = f"{nodes.count} nodes are outside min {low} and max {nodes.max}"
+            yield Finding("nodes-out-of-range", message, field="spec.nodes.count", nearest=(near,))
+    if nodes.max == 0:
+        yield Finding("nodes-out-of-range", "max 0 is a pool that can never have a node", field="spec.nodes.max")
+
+
+def _check_eks_backend(spec: NodePoolSpec) -> Iterator[Finding]:
+    """`sharing.mig.backend` and `eks.backend` are one setting in two places."""
+    inner = spec.sharing.mig.backend if spec.sharing.mig else None
+    outer = spec.eks.backend if spec.eks else None
+    if inner and outer and inner is not outer:
+        message = f"eks.backend says {outer}, sharing.mig.backend says {inner}"
+        yield Finding("conflicting-fields", message, field="spec.sharing.mig.backend", hint="say it once")
