@@ -108,9 +108,7 @@ class Catalog:
         families = table.pop("family", [])
         if table:
             raise broken(name, f"unknown key {next(iter(table))!r}; known are family, source")
-        self._machines[provider] = tuple(
-            machine for family in families for machine in expand(provider, family, name)
-        )
+        self._machines[provider] = tuple(machine for family in families for machine in expand(provider, family, name))
 
     def _aliases(self, key: str) -> tuple[str, ...]:
         if key in self._gpus:

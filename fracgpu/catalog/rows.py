@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
-from functools import cache
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, TypeVar
 
 from fracgpu.errors import Internal
@@ -29,13 +28,13 @@ def build(row: type[RowT], table: Table, where: str, **given: Any) -> RowT:
     `given` holds members that the caller has made already; the table may not have them. `where` (file::row) leads
     every message. Lists become tuples, and whole numbers floats where the member is a float. Raises BrokenCatalog.
     """
-    readers = _readers(row)
+    form = _form(row)
     values = dict(given)
     for key, value in table.items():
-        if key not in readers or key in given:
-            raise broken(where, f"unknown key {key!r}; known are {', '.join(sorted(readers))}")
-        values[key] = readers[key](value, where, key)
-    missing = _required(row) - values.keys()
+        if key not in form.readers or key in given:
+            raise broken(where, f"unknown key {key!r}; known are {', '.join(sorted(form.readers))}")
+        values[key] = form.readers[key](value, where, key)
+    missing = form.required - values.keys()
     if missing:
         raise broken(where, f"missing {', '.join(sorted(missing))}")
     return row(**values)
@@ -44,14 +43,23 @@ def build(row: type[RowT], table: Table, where: str, **given: Any) -> RowT:
 Reader = Callable[[Any, str, str], Any]
 
 
-@cache
-def _readers(row: type) -> Mapping[str, Reader]:
-    return {member.name: _reader(member) for member in fields(row)}
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a row's table may and must have."""
+
+    readers: Mapping[str, Reader]
+    required: frozenset[str]
 
 
-@cache
-def _required(row: type) -> frozenset[str]:
-    return frozenset(m.name for m in fields(row) if m.default is MISSING and m.default_factory is MISSING)
+_FORMS: dict[type[Any], _Form] = {}
+
+
+def _form(row: type[Any]) -> _Form:
+    if row not in _FORMS:
+        members = fields(row)
+        bare = frozenset(m.name for m in members if m.default is MISSING and m.default_factory is MISSING)
+        _FORMS[row] = _Form({member.name: _reader(member) for member in members}, bare)
+    return _FORMS[row]
 
 
 def _reader(member: Field[Any]) -> Reader:
@@ -85,7 +93,7 @@ def _each(read: Reader) -> Reader:
 
 
 def _not_from_a_file(value: Any, where: str, key: str) -> Any:
-    raise broken(where, f"{key} cannot be written in a file")
+    raise broken(where, f"{key} cannot be written in a file, yet it says {value!r}")
 
 
 _READERS: Mapping[str, Reader] = {
