@@ -91,7 +91,8 @@ def apply_fault(fault: Fault | None, error_body: ErrorBody) -> Response | None:
 
     A Response is the call's answer: return it and do nothing else. None means to go on; the caller hands
     `fault.outcome` to `World.begin`. A drop without an error is carried out after the call has done its work, which is
-    how an answer gets lost on the way; with an error nothing is done and nothing is answered.
+    how an answer gets lost on the way; with an error nothing is done and nothing is answered. With an outcome and no
+    status, code and message are the operation's, not the call's.
     """
     if fault is None:
         return None
@@ -99,7 +100,7 @@ def apply_fault(fault: Fault | None, error_body: ErrorBody) -> Response | None:
         time.sleep(fault.delay)
     if fault.drop:
         lose_answer()
-    if fault.status is None and fault.code is None and fault.message is None and fault.retry_after is None:
+    if fault.status is None and (fault.outcome or not (fault.code or fault.message or fault.retry_after is not None)):
         return None
     status = fault.status or (500 if fault.retry_after is None else 429)
     response = error_body(status, fault.code, fault.message or "The sandbox was told to fail this call.")

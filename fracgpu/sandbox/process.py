@@ -1,7 +1,7 @@
 """The sandbox as a background process: one per user and state folder, known by what it says of itself, not by its pid.
 
-`/healthz` that returns the id of the state file is the only proof of life. A stale state file, a stranger on its port, a
-server that was killed: all read as "not running", and the next start puts things right.
+`/healthz` that returns the id of the state file is the only proof of life. A stale state file, a stranger on its port,
+a server that was killed: all read as "not running", and the next start puts things right.
 """
 
 from __future__ import annotations
