@@ -6,7 +6,7 @@ paths that a provider calls `owned` (labels, taints, what a GPU is cut into): th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -66,12 +66,18 @@ class Comparison:
     """How a provider's resources of one kind are compared.
 
     `owned` are paths that are ours even where the desired body lacks them; `effects` says what changing a path takes (the
-    longest prefix counts, in place where none matches), `why` the reason for those that are not in place.
+    longest prefix counts, in place where none matches), `why` the reason for those that are not in place. `items` are lists
+    of which each item is compared by itself, its index a part of the path.
+
+    `granted` makes of (observed, desired) the observed body that is compared: what is the cloud's to move as long as the
+    desired body allows it (a node count under autoscaling, a taint that it adds unasked) is set as desired.
     """
 
     owned: frozenset[Path] = frozenset()
     effects: Mapping[Path, Effect] = field(default_factory=dict)
     why: Mapping[Path, str] = field(default_factory=dict)
+    items: frozenset[Path] = frozenset()
+    granted: Callable[[Json, Json], Json] | None = None
 
     def effect(self, path: Path) -> Effect:
         return self._longest(path, self.effects) or Effect.IN_PLACE
@@ -194,8 +200,24 @@ def _verdict(fields: Sequence[FieldChange]) -> tuple[Action, str]:
 
 def differences(before: Json, after: Json, comparison: Comparison) -> Iterator[FieldChange]:
     """The paths in which a desired body differs from an observed one."""
-    for path, old, new in _walk(before, after, (), comparison.owned):
+    seen = comparison.granted(before, after) if comparison.granted else before
+    for path, old, new in _walk(_indexed(seen, comparison.items), _indexed(after, comparison.items), (), comparison.owned):
         yield FieldChange(path, old, new, comparison.effect(path), comparison.reason(path))
+
+
+def _indexed(body: Json, lists: frozenset[Path]) -> Json:
+    """The body with each of these lists as a mapping from index to item."""
+    for path in lists:
+        body = _index_at(body, path)
+    return body
+
+
+def _index_at(body: Any, path: Path) -> Any:
+    if not path:
+        return {str(index): item for index, item in enumerate(body)} if isinstance(body, list) else body
+    if not isinstance(body, dict) or path[0] not in body:
+        return body
+    return {**body, path[0]: _index_at(body[path[0]], path[1:])}
 
 
 def _walk(before: Any, after: Any, path: Path, owned: frozenset[Path]) -> Iterator[tuple[Path, Any, Any]]:
