@@ -1,0 +1,60 @@
+"""One call of the EKS API as its handlers see it: region, parameters, the world, and EC2 beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fracgpu.sandbox.eks_errors import EksError
+from fracgpu.sandbox.world import Json, World
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request
+
+    from fracgpu.sandbox.aws_backend import Backend
+
+_SCOPE = re.compile(r"Credential=[^/,\s]+/(?P<date>\d{8})/(?P<region>[a-z0-9-]+)/(?P<service>[a-z0-9-]+)/aws4_request")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a handler may look at. `outcome` is what a fault wants of the operation that the call begins."""
+
+    world: World
+    aws: Backend
+    region: str
+    endpoint: str
+    body: Json
+    query: dict[str, list[str]] = field(default_factory=dict)
+    outcome: str | None = None
+
+    @property
+    def partition(self) -> str:
+        """`aws` but for China and GovCloud."""
+        return {"cn": "aws-cn", "us-gov": "aws-us-gov"}.get(re.split(r"-(?=[a-z]+-\d)", self.region)[0], "aws")
+
+    def arn(self, kind: str, *names: str) -> str:
+        """The ARN of a resource of EKS in this region and account."""
+        return f"arn:{self.partition}:eks:{self.region}:{self.aws.account}:{kind}/{'/'.join(names)}"
+
+
+def scope(request: Request) -> tuple[str, str]:
+    """(region, service) that the request is signed for. Raises EksError where it is not signed at all."""
+    found = _SCOPE.search(request.headers.get("Authorization", ""))
+    if found is None:
+        raise EksError("MissingAuthenticationTokenException", "Missing Authentication Token")
+    return found["region"], found["service"]
+
+
+def json_body(request: Request) -> Json:
+    """The members of the request; empty where there is no body. Raises EksError where it is not a JSON object."""
+    raw = request.get_data()
+    try:
+        body: Any = json.loads(raw) if raw else {}
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise EksError("SerializationException", "the body is not a JSON object")
+    return body
