@@ -47,9 +47,9 @@ def _run(command: tuple[str, ...]) -> float:
 
 def main() -> None:
     """Print one line a command."""
-    commands = [(sys.executable, "-c", "pass")]
+    commands: list[tuple[str, ...]] = [(sys.executable, "-c", "pass")]
     commands += [(FRACGPU, *arguments) for arguments in OURS]
-    commands += [(path, *rest) for name, *rest in OTHERS if (path := shutil.which(name))]
+    commands += [(path, *other[1:]) for other in OTHERS if (path := shutil.which(other[0]))]
     for command in commands:
         print(f"{median_seconds(command):7.3f} s  {' '.join((Path(command[0]).name, *command[1:]))}")
 
