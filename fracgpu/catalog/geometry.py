@@ -98,14 +98,14 @@ def _exclusions(wanted: _Wanted) -> Iterator[Shortage]:
     +me takes the one set of media extensions. +me.all takes every media engine, so only -me instances may join it
     (NVIDIA/go-nvml@2f9e261 gen/nvml/nvml.h).
     """
-    takers = [(slot.name, count) for slot, count in wanted if "+me" in slot.attributes]
-    if len(takers) > 1:
-        yield Shortage(Limit.MEDIA_EXTENSIONS, sum(count for _, count in takers), 1, tuple(name for name, _ in takers))
+    takers = {slot.name: count for slot, count in wanted if "+me" in slot.attributes}
+    if sum(takers.values()) > 1:
+        yield Shortage(Limit.MEDIA_EXTENSIONS, sum(takers.values()), 1, tuple(takers))
     hogs = [slot.name for slot, _ in wanted if "+me.all" in slot.attributes]
     needy = {slot.name: count for slot, count in wanted if "-me" not in slot.attributes}
-    if hogs and len(needy) > 1:
-        others = [name for name in needy if name != hogs[0]]
-        yield Shortage(Limit.MEDIA_ENGINES, sum(map(needy.__getitem__, others)), 0, (hogs[0], *others))
+    beside = sum(needy.values()) - 1
+    if hogs and beside:
+        yield Shortage(Limit.MEDIA_ENGINES, beside, 0, tuple(dict.fromkeys((hogs[0], *needy))))
 
 
 def _me_beside_plain(wanted: _Wanted) -> bool:

@@ -126,7 +126,7 @@ class Shortage:
             case Limit.MEDIA_EXTENSIONS:
                 return f"{names}: {self.wanted} asked for, the media extensions go to {self.available} instance at most"
             case Limit.MEDIA_ENGINES:
-                return f"{names}: the first takes every media engine, {self.wanted} beside it need some too"
+                return f"{names}: the first takes every media engine, none is left for the {self.wanted} beside it"
             case Limit.COMPUTE_SLICES | Limit.MEMORY_SLICES | Limit.INSTANCES:
                 return f"{self.limit.replace('-', ' ')}: {self.wanted} needed, the GPU has {self.available}"
             case Limit.PLACEMENT:

@@ -9,15 +9,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fracgpu.catalog.geometry import Arrangement, left
+from fracgpu.catalog.layout import by_size
 from fracgpu.catalog.models import Gpu, Profile
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One GPU instance: a letter to find it by, and its profile."""
+    """One GPU instance: a letter to find it by, its profile, and the number of that profile's colour on its GPU.
+
+    The number is the profile's rank by size, so a profile keeps its colour from one layout to the next.
+    """
 
     letter: str
     profile: Profile
+    colour: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +46,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A profile of the picture: the letters of its instances, and what one of them has."""
+    """A profile of the picture: the letters of its instances, its colour, and what one of them has."""
 
-    profile: Profile
-    letters: tuple[str, ...]
+    letters: str
+    colour: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A GPU drawn: its rows over `columns` columns, and what to say below.
-
-    The legend is largest profile first; an entry's index is the number of its colour.
-    """
+    """A GPU drawn: its rows over `columns` columns, and what to say below, largest profile first."""
 
     product: str
     layout: str
@@ -61,10 +63,6 @@ class Picture:
     rows: tuple[Row, ...]
     legend: tuple[LegendEntry, ...]
     notes: tuple[str, ...]
-
-    def colour(self, instance: Instance) -> int:
-        """The number of an instance's colour: one for each profile."""
-        return [entry.profile.name for entry in self.legend].index(instance.profile.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +96,14 @@ def draw(gpu: Gpu, arrangement: Arrangement) -> Picture:
 
 
 def _boxes(gpu: Gpu, arrangement: Arrangement, width: int) -> tuple[_Box, ...]:
-    profiles = {profile.name: profile for profile in gpu.profiles}
+    profiles = {profile.name: profile for profile in by_size(gpu)}
+    colours = {name: number for number, name in enumerate(profiles)}
     if arrangement.placements:
         starts = [(place.start, profiles[place.profile]) for place in arrangement.placements]
     else:
         starts = list(_in_a_row((profiles[name] for name in arrangement.creation_order), width))
-    placed = sorted(starts, key=lambda item: item[0])
-    return tuple(_Box(start, Instance(_letter(index), profile)) for index, (start, profile) in enumerate(placed))
+    placed = enumerate(sorted(starts, key=lambda item: item[0]))
+    return tuple(_Box(start, Instance(_letter(at), row, colours[row.name])) for at, (start, row) in placed)
 
 
 def _in_a_row(profiles: Iterable[Profile], width: int) -> Iterator[tuple[int, Profile]]:
@@ -158,7 +157,7 @@ def _legend(instances: list[Instance], arrangement: Arrangement) -> Iterator[Leg
     for name, count in arrangement.layout.profiles:
         those = [instance for instance in instances if instance.profile.name == name]
         text = f"{count} x {name}: {_share(those[0].profile)}{' each' if count > 1 else ''}"
-        yield LegendEntry(those[0].profile, tuple(instance.letter for instance in those), text)
+        yield LegendEntry(" ".join(instance.letter for instance in those), those[0].colour, text)
 
 
 def _share(profile: Profile) -> str:

@@ -19,7 +19,7 @@ _WIDEST = 64
 """Characters for the cells: with the margin and the frame they go into 80 columns."""
 
 # Black on a light colour keeps its contrast on dark and on light terminals.
-_COLOURS = ("bright_cyan", "bright_yellow", "bright_green", "bright_magenta", "bright_blue", "bright_red", "white")
+_COLOURS = ("white", "bright_magenta", "bright_yellow", "bright_green", "bright_blue", "bright_cyan", "bright_red")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _GpuPicture:
         scale = _scale(picture, options.max_width)
         if scale:
             for row in picture.rows:
-                yield from _row(row, scale, picture, pen)
+                yield from _row(row, scale, pen)
         yield from _legend(picture)
 
 
@@ -66,10 +66,10 @@ def _scale(picture: Picture, width: int) -> int:
     return scale if scale * slice_width >= 2 else 0
 
 
-def _row(row: Row, scale: int, picture: Picture, pen: _Pen) -> Iterator[Text]:
+def _row(row: Row, scale: int, pen: _Pen) -> Iterator[Text]:
     margin = " " * _MARGIN
     yield _line(Text(margin + _edge(row, scale, pen.line, pen.top)))
-    yield _cells(row, scale, picture, pen)
+    yield _cells(row, scale, pen)
     yield _line(Text(margin + _edge(row, scale, pen.line, pen.bottom)))
 
 
@@ -83,7 +83,7 @@ def _edge(row: Row, scale: int, line: str, corners: str) -> str:
     return corners[0] + cells + corners[2]
 
 
-def _cells(row: Row, scale: int, picture: Picture, pen: _Pen) -> Text:
+def _cells(row: Row, scale: int, pen: _Pen) -> Text:
     text = Text(row.title.ljust(_MARGIN), no_wrap=True)
     for segment in row.segments:
         room = segment.width * scale - 1
@@ -91,7 +91,7 @@ def _cells(row: Row, scale: int, picture: Picture, pen: _Pen) -> Text:
         if segment.instance is None:
             text.append(pen.idle * room, "dim")
         else:
-            text.append(_label(segment.instance, room), _style(picture, segment.instance))
+            text.append(_label(segment.instance, room), _style(segment.instance.colour))
     return text.append(pen.wall)
 
 
@@ -102,18 +102,14 @@ def _label(instance: Instance, room: int) -> str:
     return next((text for text in texts if len(text) < room), instance.letter).ljust(room)[:room]
 
 
-def _style(picture: Picture, instance: Instance) -> str:
-    return _colour(picture.colour(instance))
-
-
-def _colour(number: int) -> str:
-    return f"black on {_COLOURS[number % len(_COLOURS)]}"
+def _style(colour: int) -> str:
+    return f"black on {_COLOURS[colour % len(_COLOURS)]}"
 
 
 def _legend(picture: Picture) -> Iterator[RenderableType]:
     grid = Table.grid(padding=(0, 1))
-    for number, entry in enumerate(picture.legend):
-        grid.add_row(Text(f" {' '.join(entry.letters)} ", _colour(number)), entry.text)
+    for entry in picture.legend:
+        grid.add_row(Text(f" {entry.letters} ", _style(entry.colour)), Text(entry.text))
     if picture.legend:
         yield Padding(grid, (0, 0, 0, _MARGIN))
     for note in picture.notes:

@@ -21,7 +21,7 @@ _PANEL_GAP = 28
 _HEADING = 56
 
 # Light fills under dark letters, told apart by the common kinds of colour blindness (after Okabe and Ito).
-_COLOURS = ("#8ecae6", "#ffd166", "#95d5b2", "#e5b3d4", "#a8b8f0", "#f4a582", "#d5d5d5")
+_COLOURS = ("#d5d5d5", "#e5b3d4", "#ffd166", "#95d5b2", "#a8b8f0", "#8ecae6", "#f4a582")
 
 _STYLE = """
   .paper { fill: #ffffff }
@@ -82,7 +82,7 @@ def _panel(title: str, picture: Picture, top: int) -> Iterator[str]:
         yield from _row(row, picture, at)
         at += _ROW
     for number, entry in enumerate(picture.legend):
-        yield from _legend(number, entry, at + number * _LINE)
+        yield from _legend(entry, at + number * _LINE)
     at += len(picture.legend) * _LINE
     for number, line in enumerate(_note_lines(picture)):
         yield _text(_MARGIN + _LABEL, at + number * _LINE + 14, line, "quiet")
@@ -111,21 +111,24 @@ def _cell(segment: Segment, picture: Picture, top: int) -> Iterator[str]:
         yield f'<rect class="idle" {box}><title>unused</title></rect>'
         return
     instance = segment.instance
-    yield f'<rect class="cell" {box} fill="{_fill(picture.colour(instance))}"/>'
+    yield f'<rect class="cell" {box} fill="{_fill(instance.colour)}"/>'
     label = f"{instance.letter} {instance.profile.name}"
     if len(label) * 7.5 > width - 8:
         label = f"{instance.letter} {instance.profile.name.partition('.')[0]}"
     yield _text(x + width / 2, top + 22, label, "name")
 
 
-def _legend(number: int, entry: LegendEntry, top: int) -> Iterator[str]:
+def _legend(entry: LegendEntry, top: int) -> Iterator[str]:
     x = _MARGIN + _LABEL
-    yield f'<rect class="cell" x="{x + 1}" y="{top + 3}" width="14" height="14" rx="3" fill="{_fill(number)}"/>'
-    yield _text(x + 24, top + 14, f"{' '.join(entry.letters)}  {entry.text}", "")
+    yield f'<rect class="cell" x="{x + 1}" y="{top + 3}" width="14" height="14" rx="3" fill="{_fill(entry.colour)}"/>'
+    yield (
+        f'<text class="text" x="{x + 24}" y="{top + 14}"><tspan class="title">{entry.letters}</tspan>'
+        f'<tspan dx="8">{escape(entry.text)}</tspan></text>'
+    )
 
 
-def _fill(number: int) -> str:
-    return _COLOURS[number % len(_COLOURS)]
+def _fill(colour: int) -> str:
+    return _COLOURS[colour % len(_COLOURS)]
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:
