@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 DEAD_PROXY = "http://127.0.0.1:9"
 """Port 9 answers nobody. Children of a test and gRPC's C core are out of the audit hook's reach; a proxy still stops
@@ -35,8 +36,10 @@ _homes = itertools.count(1)
 
 
 def pytest_configure() -> None:
-    """Close the network before a test module is imported."""
+    """Close the network before a test module is imported, and let no property depend on luck or on a clock."""
     sys.addaudithook(_loopback_only)
+    settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("steady")
 
 
 def _loopback_only(event: str, args: tuple[object, ...]) -> None:
