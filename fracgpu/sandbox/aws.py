@@ -22,6 +22,10 @@ _CODES = {400: "InvalidRequest", 403: "UnauthorizedOperation", 429: "RequestLimi
 }
 
 
+OURS = ("status", "date", "server", "content-length")
+"""Headers that moto sets and an HTTP server sets again."""
+
+
 def app(world: World) -> WSGIApplication:
     """The front; moto is imported here, so make it where nobody waits or where somebody asked for it."""
     from fracgpu.sandbox import eks
@@ -57,7 +61,7 @@ def _answer(world: World, service: str, request: Request) -> Response:
     if answered is None:
         return error(400, "InvalidAction", f"The sandbox has no {service}; it has eks, ec2, iam and sts.")
     status, headers, body = answered
-    return Response(body, status, headers)
+    return Response(body, status, {name: value for name, value in headers.items() if name.lower() not in OURS})
 
 
 class _error:  # noqa: N801
@@ -73,6 +77,6 @@ class _error:  # noqa: N801
         if self._service == "ec2":
             text = f"<Response><Errors><Error>{inner}</Error></Errors><RequestID>{request_id}</RequestID></Response>"
         else:
-            kind = "Receiver" if status >= 500 else "Sender"
-            text = f"<ErrorResponse><Error><Type>{kind}</Type>{inner}</Error><RequestId>{request_id}</RequestId></ErrorResponse>"
+            inner = f"<Type>{'Receiver' if status >= 500 else 'Sender'}</Type>{inner}"
+            text = f"<ErrorResponse><Error>{inner}</Error><RequestId>{request_id}</RequestId></ErrorResponse>"
         return Response(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}', status, mimetype="text/xml")

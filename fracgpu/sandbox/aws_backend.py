@@ -30,7 +30,7 @@ _guard = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class InstanceType:
-    """An EC2 instance type. `gpus` counts what the system sees (EC2's LogicalGpuCount), `gpu_mib` is of each of them."""
+    """An EC2 instance type. `gpus` counts what the system sees (EC2's LogicalGpuCount), `gpu_mib` is of each."""
 
     name: str
     vcpus: int
@@ -58,7 +58,7 @@ class Template:
     data: Json
 
 
-class NoTemplate(LookupError):  # noqa: N818
+class NoTemplate(LookupError):
     """The launch template, or the version of it, is not there; the text is EC2's."""
 
 
@@ -125,7 +125,7 @@ class Backend:
         asked = MotoRequest.from_primitives(request.method, request.url, headers, request.get_data())
         with self.lock:
             status, answered, body = responses.dispatch(asked)
-        return status, {name: value for name, value in answered.items() if name.lower() != "status"}, body
+        return status, answered, body
 
     def node_role(self, partition: str = "aws") -> str:
         """The ARN of the role that the sandbox's own node groups have."""
@@ -140,7 +140,7 @@ class Backend:
         if row is None:
             return None
         cards = row.get("GpuInfo", {}).get("Gpus", [{}])
-        nvidia = next((card for card in cards if card.get("Manufacturer") == "NVIDIA"), {})
+        nvidia: Json = next((card for card in cards if card.get("Manufacturer") == "NVIDIA"), {})
         return InstanceType(
             name,
             row["VCpuInfo"]["DefaultVCpus"],

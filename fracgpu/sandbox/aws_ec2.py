@@ -17,15 +17,13 @@ from fracgpu.sandbox.aws_offerings import all_offerings
 if TYPE_CHECKING:
     from fracgpu.sandbox.aws_backend import Backend
 
-MATCHED_BY_MOTO = ("launch-template-name", "tag-key", "create-time")
-
 
 def ec2_responses(backend: Backend) -> type[EC2Response]:
     """The class that answers EC2 calls for that account; moto makes an instance of it for each call."""
     return type("Ec2", (_Ec2,), {"backend": backend})
 
 
-class _Ec2(EC2Response):  # type: ignore[misc]
+class _Ec2(EC2Response):
     backend: Backend
 
     def create_launch_template(self) -> ActionResult:
@@ -94,7 +92,7 @@ class _Ec2(EC2Response):  # type: ignore[misc]
 
     def describe_instance_type_offerings(self) -> ActionResult:
         kind = self._get_param("LocationType") or "region"
-        filters = self._filters_from_querystring()
+        filters: dict[str, Any] = dict(self._filters_from_querystring())
         if kind == "availability-zone-id" or set(filters) - {"instance-type", "location"}:
             return super().describe_instance_type_offerings()
         rows = [
@@ -111,9 +109,7 @@ class _Ec2(EC2Response):  # type: ignore[misc]
 
     def _added(self, template: LaunchTemplate) -> LaunchTemplateVersion:
         data, description = self._get_param("LaunchTemplateData", {}), self._get_param("VersionDescription")
-        return templates.add_version(
-            self.ec2_backend, template, description, data, self._get_param("SourceVersion")
-        )
+        return templates.add_version(template, description, data, self._get_param("SourceVersion"))
 
     def _once(self, make: Any) -> tuple[LaunchTemplate, LaunchTemplateVersion]:
         """Do it, or answer again what was answered to the same ClientToken before.

@@ -12,12 +12,16 @@ import base64
 import binascii
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from moto.core.types import Base64EncodedString
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateVersion
 
 USER_DATA_LIMIT = 16 * 1024
+_highest: WeakKeyDictionary[LaunchTemplate, int] = WeakKeyDictionary()
+"""The highest number that a template ever gave, of those that lost versions: EC2 gives no number twice."""
+
 _NAME = re.compile(r"[A-Za-z0-9()./_-]{3,128}")
 
 
@@ -29,11 +33,12 @@ def create(ec2: Any, name: str, description: str, data: dict[str, Any], tags: di
             "A launch template name must be between 3 and 128 characters, and may contain letters, numbers, and the "
             "following characters: - ( ) . / _.",
         )
-    return ec2.create_launch_template(name, description, _checked(data), tags)
+    made: LaunchTemplate = ec2.create_launch_template(name, description, _checked(data), tags)
+    return made
 
 
 def add_version(
-    ec2: Any, template: LaunchTemplate, description: str, data: dict[str, Any], source: str | None
+    template: LaunchTemplate, description: str, data: dict[str, Any], source: str | None
 ) -> LaunchTemplateVersion:
     """A new version; with `source`, what the data does not say is taken from that version."""
     base = dict(find_version(template, source).data) if source else {}
@@ -53,7 +58,7 @@ def find(ec2: Any, name: str | None, template_id: str | None) -> LaunchTemplate:
         raise EC2ClientError(
             "MissingParameter", "Either a launch template ID or a launch template name must be specified in the request"
         )
-    found = ec2.launch_templates.get(template_id or ec2.launch_template_name_to_ids.get(name))
+    found: LaunchTemplate | None = ec2.launch_templates.get(template_id or ec2.launch_template_name_to_ids.get(name))
     if found is not None:
         return found
     if name:
@@ -84,7 +89,7 @@ def delete_versions(template: LaunchTemplate, versions: list[str]) -> tuple[list
     """(numbers that are gone, (number, code, text) of those that stay: the default one and those that never were)."""
     gone: list[int] = []
     kept: list[tuple[int, str, str]] = []
-    template.highest = max(getattr(template, "highest", 0), template.versions[-1].number)
+    _highest[template] = max(_highest.get(template, 0), template.versions[-1].number)
     for wanted in versions:
         try:
             row = find_version(template, wanted)
@@ -110,7 +115,7 @@ def page(rows: list[Any], limit: int | None, token: str | None) -> tuple[list[An
 
 
 def _next(template: LaunchTemplate) -> int:
-    return int(max(getattr(template, "highest", 0), template.versions[-1].number)) + 1
+    return max(_highest.get(template, 0), template.versions[-1].number) + 1
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:

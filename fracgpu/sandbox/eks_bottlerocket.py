@@ -27,11 +27,11 @@ _SHARING: dict[str, type] = {"replicas": int, "rename-by-default": bool, "fail-r
 _MODEL = re.compile(r"[a-z0-9]+\.\d+gb")
 
 
-class BadUserData(ValueError):  # noqa: N818
+class BadUserData(ValueError):
     """EKS cannot merge this user data; the text is EKS's."""
 
 
-class NeverJoins(ValueError):  # noqa: N818
+class NeverJoins(ValueError):
     """The node's first boot fails on these settings, in words."""
 
 

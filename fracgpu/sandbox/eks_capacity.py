@@ -23,7 +23,7 @@ SPOT = {
     "g": ("L-3819A6DF", "All G and VT Spot Instance Requests", "G Spot"),
     "": ("L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", "Standard Spot"),
 }
-"""Service quotas in vCPUs by the letters that instance types begin with: code, name, and a short word for `sandbox set`."""
+"""Quotas in vCPUs by how the instance type begins: EC2's code, its name, and a short word for `sandbox set quota`."""
 
 GROUPS_PER_CLUSTER = ("L-6D54EA21", "Managed node groups per cluster", "nodegroups")
 NODES_PER_GROUP = ("L-BD136A63", "Nodes per managed node group", "nodes-per-nodegroup")
@@ -82,9 +82,7 @@ def issue(pool: Pool, message: str, code: str = "AsgInstanceLaunchFailures") -> 
 def _zones(aws: Backend, region: str, pool: Pool) -> tuple[str, ...]:
     machines, zones = pool.extra["machines"], pool.extra["subnetZones"]
     if pool.extra["invented"]:
-        return tuple(
-            zone for zone in zones if any(aws.switched(machine, zone) is not False for machine in machines)
-        )
+        return tuple(zone for zone in zones if any(aws.switched(machine, zone) is not False for machine in machines))
     return tuple(zone for zone in zones if any(aws.offers(region, machine, zone) for machine in machines))
 
 
@@ -95,9 +93,9 @@ def _unsupported(aws: Backend, region: str, pool: Pool) -> str:
     others = ", ".join(sorted(zones_of(aws, region, machine)))
     instead = f" or choosing {others}" if others else ""
     return (
-        f"Could not launch On-Demand Instances. Unsupported - Your requested instance type ({machine}) is not supported "
-        f"in your requested Availability Zone ({', '.join(zones)}). Please retry your request by not specifying an "
-        f"Availability Zone{instead}. Launching EC2 instance failed."
+        f"Could not launch On-Demand Instances. Unsupported - Your requested instance type ({machine}) is not "
+        f"supported in your requested Availability Zone ({', '.join(zones)}). Please retry your request by "
+        f"not specifying an Availability Zone{instead}. Launching EC2 instance failed."
     )
 
 

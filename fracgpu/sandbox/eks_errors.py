@@ -1,4 +1,4 @@
-"""EKS's refusals, in the form in which botocore reads them: a code in a header, a message and names in the JSON body."""
+"""EKS's refusals as botocore reads them: a code in a header, a message and names in the JSON body."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def answer(error: EksError) -> Response:
     return error_body(STATUSES.get(error.code, 400), error.code, error.message, **error.names)
 
 
-def error_body(status: int, code: str | None, message: str, **names: str) -> Response:
+def error_body(status: int, code: str | None, message: str, /, **names: str) -> Response:
     """An answer of that status; without a code, the one that EKS has for the status."""
     if code is None:
         code = _CODES.get(status, "ClientException" if status < 500 else "ServerException")

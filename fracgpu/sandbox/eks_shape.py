@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fracgpu.sandbox import eks_bottlerocket as bottlerocket
-from fracgpu.sandbox.eks_cards import Card, card, named_layout
+from fracgpu.sandbox.eks_cards import Card, card
 from fracgpu.sandbox.eks_userdata import cut_by, decode, scripts
 from fracgpu.sandbox.world import Cluster, Json, NodeShape, Pool
 
@@ -15,7 +15,6 @@ EFFECTS = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
-MIG_CONFIG = "nvidia.com/mig.config"
 DRIVER_MISSING = "the AMI has no NVIDIA driver: could not load NVML library: libnvidia-ml.so.1"
 """What a plain AMI on a GPU type looks like: https://github.com/awslabs/amazon-eks-ami/issues/1817."""
 
@@ -62,24 +61,18 @@ def _with_gpus(node: NodeShape, pool: Pool, of: Card, gpus: int) -> NodeShape:
         try:
             shown = bottlerocket.advertised(bottlerocket.parse(user_data), of, gpus)
         except bottlerocket.NeverJoins as error:
-            return replace(node, broken=str(error))
+            return replace(node, broken=f"the node never joins: {error}")
         return replace(node, slices=shown.slices, allocatable=shown.allocatable)
-    return _cut(node, of, user_data)
+    return _cut_at_boot(node, of, user_data)
 
 
-def _cut(node: NodeShape, of: Card, user_data: str) -> NodeShape:
-    """An Amazon Linux node: a script cut it at boot, or mig-manager cuts it by its label, or nobody does."""
-    by_script = [cut_by(script, of) for script in scripts(user_data)]
-    for slices in by_script:
+def _cut_at_boot(node: NodeShape, of: Card, user_data: str) -> NodeShape:
+    """An Amazon Linux node whose script cut it before the kubelet started; mig-manager comes later and is not here."""
+    for script in scripts(user_data):
+        slices = cut_by(script, of)
         if slices is not None:
             return replace(node, slices=slices)
-    name = node.labels.get(MIG_CONFIG)
-    if name is None or not of.profiles:
-        return node
-    named = named_layout(of, name)
-    if named is None:
-        return replace(node, broken=f"mig-manager failed: no config '{name}' for {of.product}")
-    return replace(node, slices=named)
+    return node
 
 
 def _labels(cluster: Cluster, pool: Pool, machine: str) -> dict[str, str]:

@@ -51,7 +51,8 @@ def _image(body: Json, template: Template) -> None:
         )
     if body.get("version"):
         raise invalid(
-            "You cannot specify a kubernetes version to use when specifying an image id to use within the launch template."
+            "You cannot specify a kubernetes version to use when specifying an image id to use within the launch "
+            "template."
         )
     if body.get("releaseVersion"):
         raise invalid(

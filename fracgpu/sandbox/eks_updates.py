@@ -84,7 +84,7 @@ def describe_update(call: Call, cluster_name: str, update_id: str) -> Json:
     """DescribeUpdate; of a node group's update only with the node group's name."""
     cluster = clusters.get(call, cluster_name)
     row = cluster.extra["updates"].get(update_id)
-    if row is None or [row["nodegroup"]] != call.query.get("nodegroupName"):
+    if row is None or row["nodegroup"] not in call.query.get("nodegroupName", []):
         error = not_found(f"No update found for ID: {update_id}")
         error.names["clusterName"] = cluster_name
         raise error
@@ -121,7 +121,7 @@ def _configured(call: Call, pool: Pool) -> tuple[Json, Params]:
         params += [(f"{member[0].upper()}{member[1:]}", value) for member, value in sizes.items()]
     config = call.body.get("updateConfig")
     if config:
-        checks.update_config(config, after.get("scalingConfig", pool.body["scalingConfig"])["maxSize"])
+        checks.update_config(config, {**pool.body, **after}["scalingConfig"]["maxSize"])
         after["updateConfig"] = config
         params += [(f"{member[0].upper()}{member[1:]}", value) for member, value in config.items()]
     for member, kind in (("nodeRepairConfig", "NodeRepairConfig"), ("warmPoolConfig", "WarmPoolEnabled")):
@@ -177,7 +177,7 @@ def _released(call: Call, pool: Pool) -> tuple[Json, Json, Params]:
     return after, {}, [("Version", version), ("ReleaseVersion", release_version)]
 
 
-def _retemplated(call: Call, pool: Pool, spec: Json, born: Json | None) -> tuple[Json, Json, Params]:
+def _retemplated(call: Call, pool: Pool, spec: Json, born: Any) -> tuple[Json, Json, Params]:
     if born is None:
         raise invalid(f"Node group {pool.name} was not created with a launch template and cannot be given one")
     template = templates.resolve(call, spec)
