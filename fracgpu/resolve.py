@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fracgpu.catalog import geometry, query
@@ -22,6 +22,7 @@ from fracgpu.spec import (
     GPU_TAINT,
     AksOptions,
     Capacity,
+    Cluster,
     EksOptions,
     GkeOptions,
     NodePool,
@@ -142,7 +143,7 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
     """
     spec = written.spec
     findings = list(check(spec))
-    cluster = _cluster(spec, placeholder, findings)
+    cluster = cluster_ref(spec.cluster, findings, placeholder=placeholder)
     if cluster is None:
         return Resolution(None, tuple(findings))
     choice = choose(catalog, cluster.provider, machine=spec.machine, gpu=spec.gpu, profiles=_profiles(spec.sharing))
@@ -153,13 +154,7 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
         findings.append(_machine_chosen(choice, sharing))
     pool = _pool(written, cluster, choice, sharing)
     notes = tuple(finding for finding in findings if finding.level is not Level.ERROR)
-    return Resolution(_with_notes(pool, notes), tuple(findings))
-
-
-def _with_notes(pool: ResolvedPool, notes: tuple[Finding, ...]) -> ResolvedPool:
-    from dataclasses import replace
-
-    return replace(pool, notes=notes)
+    return Resolution(replace(pool, notes=notes), tuple(findings))
 
 
 def _pool(written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Sharing) -> ResolvedPool:
@@ -197,8 +192,8 @@ FOREIGN = {
 }
 
 
-def _cluster(spec: NodePoolSpec, placeholder: bool, findings: list[Finding]) -> ClusterRef | None:
-    given = spec.cluster
+def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = False) -> ClusterRef | None:
+    """The cluster that was named; None, and findings, where it is incomplete."""
     if given.provider is None:
         hint = "--provider aks, gke or eks; --sandbox to try it without an account"
         findings.append(Finding("missing-field", "no cloud is named", field="spec.cluster.provider", hint=hint))

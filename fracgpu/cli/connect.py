@@ -1,0 +1,47 @@
+"""From a cluster as named to a signed-in session."""
+
+from __future__ import annotations
+
+import sys
+
+from fracgpu.cli import output
+from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.settings import access, cluster_of
+from fracgpu.errors import Finding, Invalid
+from fracgpu.providers import Session, provider
+from fracgpu.resolve import ClusterRef, cluster_ref
+from fracgpu.spec import Cluster
+
+
+def connect(cluster: ClusterRef) -> Session:
+    """A session with the cluster's cloud. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    return provider(cluster.provider).connect(cluster, access())
+
+
+def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:
+    """The cluster that a command without a spec is about. Raises Invalid where none is known or consent is missing."""
+    sourced = cluster_of(flags)
+    if sourced.guessed:
+        name = f"{sourced.cluster.provider} cluster {sourced.cluster.name}"
+        confirm(f"Use {name} of the current kubectl context?", f"the cluster ({name}) is known from the kubectl context only", yes=yes)
+    findings: list[Finding] = []
+    found = cluster_ref(sourced.cluster, findings)
+    if found is None:
+        raise Invalid(findings)
+    return found
+
+
+def interactive() -> bool:
+    """A person is there to be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm(question: str, what: str, *, yes: bool) -> None:
+    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the answer is no."""
+    if yes:
+        return
+    if not interactive() or GLOBALS.json:
+        raise Invalid.one("confirmation-required", f"{what}; nothing was sent", hint="--yes says yes")
+    output.say(f"{question} [y/N] ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Invalid.one("confirmation-required", "not confirmed; nothing was sent")

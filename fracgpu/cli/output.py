@@ -1,0 +1,142 @@
+"""What is printed, and where: the answer on stdout, everything else on stderr. All of rich is behind this module."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from fracgpu.cli.globals import GLOBALS
+from fracgpu.errors import Finding, FracgpuError, Level
+from fracgpu.spec import API_VERSION
+
+
+class Output(StrEnum):
+    """Forms of an answer. `svg` exists where there is a picture."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+    SVG = "svg"
+
+
+OutputOption = Annotated[Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", show_default=False)]
+
+
+def document(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer with its head: apiVersion, kind, and `sandbox` where the sandbox gave it."""
+    head: dict[str, Any] = {"apiVersion": API_VERSION, "kind": kind}
+    if GLOBALS.sandbox:
+        head["sandbox"] = True
+    return {**head, **body}
+
+
+def write(text: str) -> None:
+    """Text to stdout, ending in one newline. A reader that has gone away (`| head`) is no error."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_json(value: Any) -> None:
+    write(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def to_yaml(value: Any) -> str:
+    """YAML in the order given, with texts that look like something else quoted."""
+    import yaml
+
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120))
+
+
+def write_document(output: Output, kind: str, body: Mapping[str, Any]) -> bool:
+    """Print a document as JSON or YAML; False where another form was asked for."""
+    match output:
+        case Output.JSON:
+            write_json(document(kind, body))
+        case Output.YAML:
+            write(to_yaml(document(kind, body)))
+        case _:
+            return False
+    return True
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A plain table: columns as wide as their longest cell, nothing cut off when piped."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in ([*columns], *cells)]
+    if colour(sys.stdout):
+        lines[0] = f"\x1b[1m{lines[0]}\x1b[0m"
+    write("\n".join(lines))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def colour(stream: Any) -> bool:
+    """Colour only for a person: a terminal, no NO_COLOR, no --no-color, no dumb terminal."""
+    return bool(stream.isatty()) and not GLOBALS.no_color and os.environ.get("TERM") != "dumb"
+
+
+def say(text: str) -> None:
+    """A line on stderr, unless -q."""
+    if not GLOBALS.quiet:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+
+GLYPHS = {Level.ERROR: ("error", "31"), Level.WARNING: ("warning", "33"), Level.INFO: ("note", "36")}
+
+
+def painted(text: str, code: str, stream: Any = None) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if colour(stream or sys.stderr) else text
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding for a person: where, what, which would be right, what to do."""
+    word, code = GLYPHS[finding.level]
+    place = ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part)
+    head = f"{painted(word, code)} {finding.code}: {finding.message}"
+    lines = [f"{place}: {head}" if place else head]
+    if finding.nearest and not any(value in (finding.hint or "") for value in finding.nearest):
+        lines.append(f"  nearest: {', '.join(finding.nearest)}")
+    if finding.hint:
+        lines.append(f"  hint: {finding.hint}")
+    if finding.link and GLOBALS.verbose:
+        lines.append(f"  see: {finding.link}")
+    return "\n".join(lines)
+
+
+def say_notes(notes: Sequence[Finding]) -> None:
+    """Notes on stderr: warnings always, the rest unless -q."""
+    for note in notes:
+        if note.level is Level.WARNING or not GLOBALS.quiet:
+            sys.stderr.write(finding_text(note) + "\n")
+
+
+def say_error(error: FracgpuError) -> None:
+    """An error, once: as JSON where the answer was asked for as JSON, else for a person."""
+    if GLOBALS.json:
+        sys.stderr.write(json.dumps(document("Error", error.to_json()), indent=2, ensure_ascii=False) + "\n")
+        return
+    for finding in error.findings:
+        sys.stderr.write(finding_text(finding) + "\n")
+        if os.environ.get("GITHUB_ACTIONS") == "true" and finding.file:
+            place = f"file={finding.file},line={finding.line or 1},col={finding.column or 1}"
+            sys.stderr.write(f"::error {place},title={finding.code}::{finding.message}\n")

@@ -1,0 +1,179 @@
+"""Which cluster is meant, and how its cloud is reached: the sources, in their order, and where each value came from."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fracgpu.cli.globals import GLOBALS
+from fracgpu.errors import Invalid
+from fracgpu.providers.access import Access
+from fracgpu.spec import Cluster
+
+VARIABLES = {
+    "provider": "FRACGPU_PROVIDER",
+    "name": "FRACGPU_CLUSTER",
+    "resource_group": "FRACGPU_RESOURCE_GROUP",
+    "subscription": "FRACGPU_SUBSCRIPTION",
+    "project": "FRACGPU_PROJECT",
+    "location": "FRACGPU_LOCATION",
+    "region": "FRACGPU_REGION",
+}
+FOLDER_FILE = "fracgpu.yaml"
+ENDPOINTS = {"azureEndpoint": "azure_endpoint", "azureScope": "azure_scope", "gkeEndpoint": "gke_endpoint", "awsEndpoint": "aws_endpoint"}
+SANDBOX_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+SANDBOX_CLUSTERS = {
+    "gke": Cluster(provider="gke", name="sandbox", project="sandbox", location="us-central1"),
+    "aks": Cluster(provider="aks", name="sandbox", resource_group="sandbox", subscription=SANDBOX_SUBSCRIPTION),
+    "eks": Cluster(provider="eks", name="sandbox", region="us-east-1"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A cluster and the source that said it."""
+
+    cluster: Cluster
+    source: str
+    guessed: bool = False
+    """Known only from the kubectl context: a person is asked, a script needs --yes."""
+
+
+def cluster_of(flags: Cluster) -> Sourced:
+    """The cluster, whole, from the first source that says anything of it."""
+    for found in sources(flags):
+        return _completed(found)
+    return Sourced(Cluster(), "nowhere")
+
+
+def sources(flags: Cluster) -> Iterator[Sourced]:
+    """Every source that names a cluster, first the one that counts."""
+    if flags.model_fields_set:
+        yield Sourced(flags, "flags")
+    if environment := {name: os.environ[variable] for name, variable in VARIABLES.items() if os.environ.get(variable)}:
+        yield Sourced(_read(environment, "the environment"), "environment")
+    if folder := cluster_in(Path(FOLDER_FILE)):
+        yield Sourced(_read(folder, FOLDER_FILE), f"./{FOLDER_FILE}")
+    user = user_file()
+    if own := cluster_in(user):
+        yield Sourced(_read(own, str(user)), str(user))
+    if GLOBALS.sandbox:
+        yield Sourced(SANDBOX_CLUSTERS["gke"], "sandbox")
+    elif context := from_kubectl():
+        yield Sourced(context, "kubectl context", guessed=True)
+
+
+def _completed(found: Sourced) -> Sourced:
+    """In the sandbox a provider alone means the sandbox's own cluster of that cloud."""
+    cluster = found.cluster
+    if not (GLOBALS.sandbox and cluster.provider and cluster.name is None):
+        return found
+    own = SANDBOX_CLUSTERS[cluster.provider]
+    said = {name: getattr(cluster, name) for name in cluster.model_fields_set}
+    return Sourced(own.model_copy(update=said), f"{found.source}, sandbox")
+
+
+def _read(values: dict[str, Any], where: str) -> Cluster:
+    from pydantic import ValidationError
+
+    try:
+        return Cluster.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise Invalid.one("invalid-value", f"the cluster in {where}: {problems}", field="cluster") from error
+
+
+def user_file() -> Path:
+    """The user's own configuration: --config, else FRACGPU_CONFIG, else XDG's place."""
+    if GLOBALS.config:
+        return GLOBALS.config
+    if named := os.environ.get("FRACGPU_CONFIG"):
+        return Path(named)
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "fracgpu" / "config.yaml"
+
+
+def document(path: Path) -> dict[str, Any]:
+    """A configuration file as a mapping; empty where there is none. Raises Invalid for one that cannot be read."""
+    if not path.is_file():
+        if GLOBALS.config == path:
+            raise Invalid.one("usage", f"no such file: {path}", field="--config")
+        return {}
+    import yaml
+
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Invalid.one("invalid-value", f"{path} cannot be read: {error}", field=str(path)) from error
+    if value is not None and not isinstance(value, dict):
+        raise Invalid.one("invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}")
+    return value or {}
+
+
+def cluster_in(path: Path) -> dict[str, Any] | None:
+    """The `cluster` of a configuration file. A NodePool that happens to lie there is not one."""
+    cluster = document(path).get("cluster") if path.is_file() or GLOBALS.config == path else None
+    return cluster if isinstance(cluster, dict) and cluster else None
+
+
+def access() -> Access:
+    """How the clouds are reached. Endpoints are read from the user's own file only: whoever sets them receives the token."""
+    if GLOBALS.sandbox:
+        return _sandbox()
+    given = document(user_file()).get("endpoints") or {}
+    unknown = set(given) - set(ENDPOINTS)
+    if unknown:
+        raise Invalid.one("unknown-key", f"endpoints.{min(unknown)} in {user_file()}", nearest=tuple(ENDPOINTS))
+    return Access(**{ENDPOINTS[key]: value for key, value in given.items()})
+
+
+def _sandbox() -> Access:
+    from fracgpu.cli import output
+    from fracgpu.sandbox import process
+
+    running = process.find()
+    if running is None:
+        output.say("sandbox: starting")
+        running = process.ensure()
+    output.say(f"sandbox: {running.http}")
+    return Access(
+        sandbox=True,
+        azure_endpoint=running.http,
+        gke_endpoint=running.grpc,
+        aws_endpoint=running.http,
+        kubernetes_endpoint=f"{running.http}/k8s",
+    )
+
+
+EKS_ARN = re.compile(r"arn:[\w-]+:eks:(?P<region>[\w-]+):\d*:cluster/(?P<name>[\w-]+)")
+EKSCTL = re.compile(r"(?:[^@]+@)?(?P<name>[\w-]+)\.(?P<region>[\w-]+)\.eksctl\.io")
+GKE_CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>.+)")
+AKS_USER = re.compile(r"clusterUser_(?P<group>.+)_(?P<name>[^_]+)")
+
+
+def from_kubectl() -> Cluster | None:
+    """The cluster of the current kubectl context, where its name tells which cloud made it."""
+    path = Path((os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")).split(os.pathsep)[0])
+    if not path.is_file():
+        return None
+    try:
+        config = document(path)
+    except Invalid:
+        return None
+    context = next((one for one in config.get("contexts") or () if one.get("name") == config.get("current-context")), None)
+    inner = (context or {}).get("context") or {}
+    return _named(str(inner.get("cluster", "")), str(inner.get("user", "")))
+
+
+def _named(cluster: str, user: str) -> Cluster | None:
+    if match := GKE_CONTEXT.fullmatch(cluster):
+        return Cluster(provider="gke", **match.groupdict())
+    if match := EKS_ARN.fullmatch(cluster) or EKSCTL.fullmatch(cluster):
+        return Cluster(provider="eks", **match.groupdict())
+    if (match := AKS_USER.fullmatch(user)) and match["name"] == cluster:
+        return Cluster(provider="aks", name=cluster, resource_group=match["group"])
+    return None

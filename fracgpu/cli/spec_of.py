@@ -1,0 +1,236 @@
+"""SPEC FLAGS, files and names -> NodePools as written."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Sequence
+from types import UnionType
+from typing import Any
+
+from fracgpu.cli.flags import SpecFlags
+from fracgpu.cli.settings import cluster_of
+from fracgpu.errors import Finding, Invalid
+from fracgpu.manifest import Document, Origin, explain_problem, read_paths
+from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
+
+FLAG_ORIGIN = Origin("", "")
+OPTIONS = {"aks": AksOptions, "gke": GkeOptions, "eks": EksOptions}
+
+
+def documents(name: str | None, flags: SpecFlags) -> list[Document]:
+    """The pools that a command is about: those of -f, or the one that the flags say."""
+    if flags.file:
+        return from_files(name, flags)
+    return [Document(from_flags(name, flags), FLAG_ORIGIN)]
+
+
+def one_document(name: str | None, flags: SpecFlags) -> Document:
+    """The one pool that a command is about. Raises Invalid where files hold several."""
+    found = documents(name, flags)
+    if len(found) > 1:
+        names = tuple(one.pool.metadata.name or "(no name)" for one in found)
+        message = f"{len(found)} pools in {', '.join(flags.file or ())}, and this command takes one"
+        raise Invalid.one("usage", message, hint="name one of them, or use: fracgpu pool apply -f", nearest=names)
+    return found[0]
+
+
+def from_files(name: str | None, flags: SpecFlags) -> list[Document]:
+    """The pools of -f, each with its cluster; the one called `name`, where a name is given."""
+    if flags.said:
+        words = ", ".join("--" + word.replace("_", "-") for word in flags.said)
+        raise Invalid.one("conflicting-fields", f"-f and {words}: the file says it all", hint="leave the flags or the file out")
+    found = [Document(with_cluster(one.pool), one.origin) for one in read_paths(flags.file or ())]
+    if name is None:
+        return found
+    if len(found) == 1 and found[0].pool.metadata.name is None:
+        return [Document(_named(found[0].pool, name), found[0].origin)]
+    matching = [one for one in found if one.pool.metadata.name == name]
+    if not matching:
+        names = tuple(one.pool.metadata.name or "" for one in found)
+        raise Invalid.one("usage", f"no pool called {name} in {', '.join(flags.file or ())}", nearest=names)
+    return matching
+
+
+def _named(pool: NodePool, name: str) -> NodePool:
+    return pool.model_copy(update={"metadata": pool.metadata.model_copy(update={"name": name})})
+
+
+def with_cluster(pool: NodePool) -> NodePool:
+    """The pool with the cluster that its file leaves open taken from the next source, as a whole."""
+    if pool.spec.cluster.model_fields_set:
+        return pool
+    return pool.model_copy(update={"spec": pool.spec.model_copy(update={"cluster": cluster_of(Cluster()).cluster})})
+
+
+def from_flags(name: str | None, flags: SpecFlags) -> NodePool:
+    """The file form of the flags. Raises Invalid with every flag that is wrong."""
+    findings: list[Finding] = []
+    body = {"metadata": {"name": name} if name is not None else {}, "spec": _spec(flags, findings)}
+    pool = validated(body, findings)
+    return with_cluster(pool)
+
+
+def validated(body: dict[str, Any], findings: Sequence[Finding] = ()) -> NodePool:
+    """A NodePool of plain data. Raises Invalid with `findings` and what pydantic says, in our words."""
+    from pydantic import ValidationError
+
+    problems = list(findings)
+    pool: NodePool | None = None
+    try:
+        pool = NodePool.model_validate(body)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            steps = [step for step in one["loc"] if step != "[key]"]
+            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+            problems.append(explain_problem(one["type"], path, one.get("input"), one["msg"], one.get("ctx") or {}))
+    if problems or pool is None:
+        raise Invalid(problems)
+    return pool
+
+
+def _spec(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "cluster": _given(
+            provider=flags.provider,
+            name=flags.cluster,
+            resourceGroup=flags.resource_group,
+            subscription=flags.subscription,
+            project=flags.project,
+            location=flags.location,
+            region=flags.region,
+        ),
+        "gpu": flags.gpu,
+        "machine": flags.machine,
+        "sharing": _sharing(flags, findings),
+        "nodes": _given(count=flags.nodes, min=flags.min, max=flags.max),
+        "capacity": _capacity(flags, findings),
+        "disk": _given(sizeGb=flags.disk_gb),
+        "zones": flags.zone or None,
+        "labels": _pairs(flags.label, "--label", "invalid-label", findings),
+        "taints": flags.taint or None,
+        "tags": _pairs(flags.tag, "--tag", "invalid-tag", findings),
+        "gpuTaint": False if flags.no_gpu_taint else None,
+    }
+    spec |= settings(flags.set or (), findings)
+    if flags.backend:
+        spec.setdefault("eks", {}).setdefault("backend", flags.backend.lower())
+    return {key: value for key, value in spec.items() if value is not None}
+
+
+def _given(**members: Any) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if value is not None}
+
+
+def _capacity(flags: SpecFlags, findings: list[Finding]) -> str | None:
+    if flags.spot and flags.capacity and flags.capacity.lower() != "spot":
+        message = f"--spot and --capacity {flags.capacity}"
+        findings.append(Finding("conflicting-fields", message, field="spec.capacity", hint="say one of them"))
+    return "spot" if flags.spot else flags.capacity and flags.capacity.lower()
+
+
+def _sharing(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
+    sharing: dict[str, Any] = {}
+    if flags.mig is not None:
+        sharing["mig"] = read_mig(flags.mig, findings)
+        if flags.mig_strategy:
+            sharing["mig"]["strategy"] = flags.mig_strategy.lower()
+    elif flags.mig_strategy:
+        message = "--mig-strategy names MIG slices, and --mig is not given"
+        findings.append(Finding("conflicting-fields", message, field="spec.sharing.mig.strategy", hint="--mig PROFILE"))
+    if flags.time_slicing is not None:
+        sharing["timeSlicing"] = {"replicas": flags.time_slicing}
+    if flags.mps is not None:
+        sharing["mps"] = {"replicas": flags.mps}
+    if flags.one_share_per_container:
+        if flags.time_slicing is None:
+            field = "spec.sharing.timeSlicing.failRequestsGreaterThanOne"
+            findings.append(Finding("conflicting-fields", "--one-share-per-container goes with --time-slicing", field=field))
+        else:
+            sharing["timeSlicing"]["failRequestsGreaterThanOne"] = True
+    if flags.rename_shared:
+        sharing["renameByDefault"] = True
+    return sharing
+
+
+def read_mig(text: str, findings: list[Finding]) -> dict[str, Any]:
+    """`1g.5gb` as a profile, `3g.20gb=1,1g.5gb=2` as a layout."""
+    if "=" not in text and "," not in text:
+        return {"profile": text.strip()}
+    layout: dict[str, Any] = {}
+    for part in text.split(","):
+        profile, _, count = part.strip().partition("=")
+        if not profile or (count and not count.strip().isdecimal()):
+            message = f"{part.strip() or text!r} is not PROFILE=COUNT"
+            findings.append(Finding("invalid-value", message, field="spec.sharing.mig.layout", hint="--mig 3g.20gb=1,1g.5gb=2"))
+            continue
+        layout[profile.strip()] = layout.get(profile.strip(), 0) + int(count or 1)
+    return {"layout": layout}
+
+
+def _pairs(written: Iterable[str] | None, flag: str, code: str, findings: list[Finding]) -> dict[str, str] | None:
+    if not written:
+        return None
+    pairs: dict[str, str] = {}
+    for text in written:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            findings.append(Finding(code, f"{flag} {text!r} is not KEY=VALUE", field=f"spec.{flag.strip('-')}s"))
+        pairs[key] = value
+    return pairs
+
+
+def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
+    """`aks.osSku=Ubuntu` ... as the mappings that they mean. Text fields take the text as typed, others YAML, lists `a,b`."""
+    result: dict[str, Any] = {}
+    for text in written:
+        path, equals, value = text.partition("=")
+        steps = path.split(".")
+        if not equals or steps[0] not in OPTIONS or len(steps) < 2:
+            message = f"--set {text!r} is not aks|gke|eks.FIELD=VALUE"
+            findings.append(Finding("usage", message, field="--set", hint="--set aks.osSku=Ubuntu"))
+            continue
+        _put(result, steps, _typed(OPTIONS[steps[0]], steps[1:], value))
+    return result
+
+
+def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> None:
+    for step in steps[:-1]:
+        inner = tree.setdefault(step, {})
+        tree = inner if isinstance(inner, dict) else {}
+    tree[steps[-1]] = value
+
+
+def _typed(model: Any, steps: Sequence[str], value: str) -> Any:
+    """The value as its field's type wants it; an unknown field is left to validation."""
+    import yaml
+
+    info = next((one for name, one in model.model_fields.items() if steps[0] in (name, one.alias)), None)
+    kinds = _kinds(info.annotation) if info else set()
+    if len(steps) > 1:
+        inner = next((kind for kind in kinds if hasattr(kind, "model_fields")), None)
+        return _typed(inner, steps[1:], value) if inner else yaml.safe_load(value)
+    if list in kinds:
+        text = value.strip()
+        return yaml.safe_load(text) if text.startswith("[") else [part.strip() for part in text.split(",")]
+    if str in kinds or not kinds:
+        return value
+    try:
+        return yaml.safe_load(value)
+    except yaml.YAMLError:
+        return value
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """The plain types that an annotation allows; a Literal of words counts as text."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, UnionType):
+        return set().union(*(_kinds(part) for part in typing.get_args(annotation)))
+    if origin is typing.Annotated:
+        return _kinds(typing.get_args(annotation)[0])
+    if origin is typing.Literal:
+        return {type(word) for word in typing.get_args(annotation)}
+    if origin is not None:
+        return {origin}
+    if isinstance(annotation, type) and issubclass(annotation, str):
+        return {str}
+    return set() if annotation is type(None) else {annotation}

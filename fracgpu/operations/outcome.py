@@ -1,0 +1,73 @@
+"""What a verb says while it works, and what it has done in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from fracgpu.errors import Finding, FracgpuError
+from fracgpu.plan import Action
+from fracgpu.resolve import ClusterRef
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of progress: what is being done or waited for, and for how long it has gone on (seconds)."""
+
+    pool: str
+    cluster: ClusterRef
+    message: str
+    elapsed: float = 0.0
+    deadline: float | None = None
+    """Seconds that are left before the wait is given up; None without a limit."""
+    percent: int | None = None
+
+
+class Outcome(StrEnum):
+    DONE = "done"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    PENDING = "pending"
+    """Started, and not waited for to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What became of one pool. `pool` is its file form with status, where it is known."""
+
+    name: str
+    cluster: ClusterRef
+    action: Action
+    outcome: Outcome
+    pool: dict[str, Any] | None = None
+    error: FracgpuError | None = None
+    notes: tuple[Finding, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "cluster": self.cluster.to_json(),
+            "action": self.action.value,
+            "outcome": self.outcome.value,
+            "pool": self.pool,
+            "error": self.error.to_json() if self.error else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of all pools of a command."""
+
+    items: Sequence[Item]
+    notes: tuple[Finding, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        notes = (*self.notes, *(note for item in self.items for note in item.notes))
+        return {"items": [item.to_json() for item in self.items], "notes": [note.to_json() for note in notes]}
+
+
+Work = Generator[Event, None, Item]
+"""A verb at work on one pool: yields events, returns what became of the pool, raises only on errors of its own start."""
