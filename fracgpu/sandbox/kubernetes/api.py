@@ -1,0 +1,164 @@
+"""The HTTP front of the clusters' Kubernetes APIs, under `/k8s/<cloud>/<cluster path joined by ~>/`.
+
+Any credentials do, but there must be some: a request without an Authorization header is 401, as on a real cluster.
+kubectl keeps its tokens to itself on plain http
+(https://github.com/kubernetes/client-go/blob/master/tools/clientcmd/client_config.go), so that a kubeconfig for it names
+a user in the server's URL (`http://sandbox:sandbox@127.0.0.1:...`), which is sent as basic authentication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request, Response
+
+from fracgpu.sandbox import http
+from fracgpu.sandbox.kubernetes import discovery, life, reads, status, writes
+from fracgpu.sandbox.kubernetes.life import Life
+from fracgpu.sandbox.kubernetes.request import Target, flag, target
+from fracgpu.sandbox.kubernetes.store import encode
+from fracgpu.sandbox.world import Cloud, Cluster, NoSuchCluster, World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    410: "Expired",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+def app(world: World) -> WSGIApplication:
+    """The application for all clusters of all clouds."""
+
+    def touched(cluster: Cluster) -> None:
+        life.of(world, cluster).pools_changed()
+
+    world.on_change.append(touched)
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return respond(world, Request(environ))(environ, start_response)
+
+    return answer
+
+
+def respond(world: World, request: Request) -> Response:
+    """The answer to one request, whatever comes."""
+    try:
+        return _respond(world, request)
+    except status.ApiError as error:
+        return _error(error)
+
+
+def _error(error: status.ApiError) -> Response:
+    response = reads.json_bytes(encode(error.body()), error.code)
+    if error.code == 429:
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def _respond(world: World, request: Request) -> Response:
+    _, cloud, cluster_path, *path = [part for part in request.path.split("/") if part] + [""] * 3
+    path = [part for part in path if part]
+    if path in (["healthz"], ["livez"], ["readyz"]):
+        return Response("ok", content_type="text/plain")
+    if not request.headers.get("Authorization"):
+        raise status.unauthorized()
+    cluster = _cluster(world, cloud, cluster_path.split("~"))
+    if path == ["version"]:
+        return reads.json_bytes(encode(discovery.version(cluster.cloud)))
+    found = discovery.answer(path, request.headers.get("Accept", ""), request.host)
+    if found is not None:
+        return Response(encode(found[0]), content_type=found[1])
+    where = target(path)
+    if where is None:
+        raise status.no_such_path()
+    return _fault(world, request, where) or _act(world, cluster, where, request)
+
+
+def _cluster(world: World, cloud: str, path: list[str]) -> Cluster:
+    parts = {Cloud.AKS: 3, Cloud.GKE: 3, Cloud.EKS: 2}
+    if cloud not in parts or len(path) != parts[Cloud(cloud)]:
+        raise status.no_such_path()
+    try:
+        with world.lock:
+            return world.cluster(Cloud(cloud), *path)
+    except NoSuchCluster:
+        raise status.no_such_path() from None
+
+
+def verb(where: Target, request: Request) -> str:
+    """What the request wants, in the words of Kubernetes' audit log."""
+    if request.method == "GET":
+        if flag(request.args, "watch"):
+            return "watch"
+        return "list" if where.name is None else "get"
+    words = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+    word = words.get(request.method, request.method.lower())
+    return "deletecollection" if word == "delete" and where.name is None else word
+
+
+_OPERATIONS = {"get": "read", "update": "replace", "deletecollection": "deleteCollection"}
+
+
+def call_names(where: Target, word: str) -> list[str]:
+    """What a fault may call this request: OpenAPI's operation id (`listCoreV1Node`), or `list nodes`."""
+    resource = where.resource
+    group = resource.group.removesuffix(".k8s.io").split(".")[0].capitalize() or "Core"
+    scope = "Namespaced" if resource.namespaced and where.namespace else ""
+    below = where.subresource.capitalize()
+    operation = f"{_OPERATIONS.get(word, word)}{group}{resource.version.capitalize()}{scope}{resource.kind}{below}"
+    plain = f"{word} {resource.plural}" + (f"/{where.subresource}" if where.subresource else "")
+    return [operation, plain]
+
+
+def _fault(world: World, request: Request, where: Target) -> Response | None:
+    names = call_names(where, verb(where, request))
+    fault = next((found for name in names if (found := world.faults.take("k8s", name))), None)
+    return http.apply_fault(fault, _fault_body)
+
+
+def _fault_body(code: int, reason: str | None, message: str) -> Response:
+    return _error(status.ApiError(code, reason or REASONS.get(code, "Unknown"), message))
+
+
+_ACTIONS: dict[str, Callable[[Life, Target, Request], Response]] = {
+    "get": reads.get,
+    "list": reads.list_,
+    "watch": reads.watch,
+    "create": writes.create,
+    "update": writes.update,
+    "patch": writes.patch_,
+    "delete": writes.delete,
+    "deletecollection": writes.delete,
+}
+
+
+def _act(world: World, cluster: Cluster, where: Target, request: Request) -> Response:
+    word = verb(where, request)
+    action = _ACTIONS.get(word)
+    served = word in where.resource.verbs or bool(where.subresource)
+    collection = where.name is None
+    if action is None or not served or (word in ("update", "patch") and collection):
+        raise status.method_not_allowed()
+    if word == "create" and not collection and not where.subresource:
+        raise status.method_not_allowed()
+    with world.lock:
+        world.settle()
+        living = life.of(world, cluster)
+        living.settle()
+        response = action(living, where, request)
+        if word not in ("get", "list", "watch"):
+            living.settle()
+            world.changed.notify_all()
+    return response

@@ -1,0 +1,142 @@
+"""The DaemonSet controller: one pod on every node that the template admits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from fracgpu.sandbox.kubernetes import resources
+from fracgpu.sandbox.kubernetes.life import Batch, Life
+from fracgpu.sandbox.kubernetes.selectors import node_matches, untolerated
+from fracgpu.sandbox.kubernetes.store import Key
+from fracgpu.sandbox.world import Json
+
+SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+OWN_TOLERATIONS: list[Json] = [
+    {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"},
+    {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"},
+    {"key": "node.kubernetes.io/disk-pressure", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/pid-pressure", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"},
+]
+"""What the controller adds to every pod of a DaemonSet."""
+
+
+def run(life: Life, batch: Batch) -> None:
+    sets = list(life.store.entries(resources.DAEMON_SETS))
+    changed = batch.keys(resources.DAEMON_SETS)
+    nodes = {key.name for key in batch.keys(resources.NODES)}
+    nodes |= {node for key in batch.keys(resources.PODS) if (node := _lost(life, key))}
+    touched = {key.namespace for key in batch.keys(resources.PODS)}
+    for key, entry in sets:
+        if key in changed:
+            _place(life, entry.object, [node["metadata"]["name"] for node in life.store.objects(resources.NODES)])
+        elif nodes:
+            _place(life, entry.object, nodes)
+        if key in changed or nodes or key.namespace in touched:
+            _count(life, key)
+
+
+def _lost(life: Life, key: Key) -> str | None:
+    """The node of a DaemonSet's pod that was deleted."""
+    if life.store.find(resources.PODS, key):
+        return None
+    return life.daemon_pods.pop(key, None)
+
+
+def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
+    for name in names:
+        node = life.store.find(resources.NODES, Key("", name))
+        key = pod_key(owner, name)
+        pod = life.store.find(resources.PODS, key)
+        wanted = node is not None and admits(owner, node)
+        if wanted and pod is None:
+            life.store.create(resources.PODS, _pod(owner, key, name))
+            life.daemon_pods[key] = name
+        elif pod is not None and not wanted:
+            life.daemon_pods.pop(key, None)
+            life.store.delete(resources.PODS, key)
+
+
+def admits(owner: Json, node: Json) -> bool:
+    """Whether the DaemonSet puts a pod on that node; what a node is called by the cloud does not matter, its labels do."""
+    spec = owner["spec"]["template"]["spec"]
+    tolerations = [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS]
+    taints = node["spec"].get("taints") or ()
+    return node_matches(spec, node) and untolerated(taints, tolerations, ("NoSchedule", "NoExecute")) is None
+
+
+def pod_key(owner: Json, node: str) -> Key:
+    metadata = owner["metadata"]
+    digest = hashlib.sha256(f"{metadata['uid']}/{node}".encode()).digest()
+    suffix = "".join(SUFFIX[byte % len(SUFFIX)] for byte in digest[:5])
+    return Key(metadata["namespace"], f"{metadata['name']}-{suffix}")
+
+
+def _pod(owner: Json, key: Key, node: str) -> Json:
+    template = owner["spec"]["template"]
+    spec = template["spec"]
+    labels = {**(template.get("metadata", {}).get("labels") or {}), "controller-revision-hash": "79b8f8d9c7"}
+    reference = owner_reference(owner)
+    return {
+        "metadata": {
+            "name": key.name,
+            "generateName": owner["metadata"]["name"] + "-",
+            "namespace": key.namespace,
+            "labels": {**labels, "pod-template-generation": "1"},
+            "ownerReferences": [reference],
+        },
+        "spec": {
+            **spec,
+            "nodeName": node,
+            "restartPolicy": "Always",
+            "tolerations": [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS],
+        },
+        "status": {"phase": "Pending", "qosClass": "BestEffort"},
+    }
+
+
+def owner_reference(owner: Json) -> Json:
+    metadata = owner["metadata"]
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def _count(life: Life, key: Key) -> None:
+    owner = life.store.find(resources.DAEMON_SETS, key)
+    if owner is None:
+        return
+    prefix = owner["metadata"]["name"] + "-"
+    pods = [pod for pod in life.store.objects(resources.PODS, key.namespace) if _owned(pod, owner, prefix)]
+    ready = sum(is_ready(pod) for pod in pods)
+    status = {
+        "currentNumberScheduled": len(pods),
+        "desiredNumberScheduled": len(pods),
+        "numberMisscheduled": 0,
+        "numberReady": ready,
+        "numberAvailable": ready,
+        "numberUnavailable": len(pods) - ready,
+        "updatedNumberScheduled": len(pods),
+        "observedGeneration": 1,
+    }
+    life.store.replace(resources.DAEMON_SETS, {**owner, "status": status})
+
+
+def _owned(pod: Json, owner: Json, prefix: str) -> bool:
+    if not pod["metadata"]["name"].startswith(prefix):
+        return False
+    references = pod["metadata"].get("ownerReferences") or ()
+    return any(reference["uid"] == owner["metadata"]["uid"] for reference in references)
+
+
+def is_ready(pod: Json) -> bool:
+    """Whether the pod's Ready condition is true."""
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
