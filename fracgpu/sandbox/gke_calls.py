@@ -16,7 +16,7 @@ from fracgpu.sandbox.gke_rules import check_autoscaling, check_name, check_new_p
 from fracgpu.sandbox.world import Cloud, Cluster, Json, Pool, World
 
 
-class LostAnswer(Exception):  # noqa: N818
+class LostAnswer(Exception):
     """The call was carried out, and a fault wants its answer lost on the way."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from google.cloud.container_v1.types import cluster_service as types
@@ -51,7 +53,18 @@ def to_json(message: Any, *, numbers: bool = False) -> Json:
 
 def to_message(call_class: Any, body: Json) -> Any:
     """A message from JSON of the sandbox's own making."""
-    return json_format.ParseDict(body, call_class())
+    pools = body.get("nodePools")
+    if not pools:
+        return json_format.ParseDict(body, call_class())
+    message = json_format.ParseDict({**body, "nodePools": []}, call_class())
+    message.node_pools.extend(_pool(json.dumps(pool)) for pool in pools)
+    return message
+
+
+@lru_cache(maxsize=2048)
+def _pool(text: str) -> Any:
+    """A node pool, kept because parsing hundreds of them for each list is what would take longest."""
+    return json_format.Parse(text, _plain(types.NodePool)())
 
 
 def read_request(call: str, body: Json, *, strict: bool) -> Json:

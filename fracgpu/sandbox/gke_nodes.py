@@ -16,8 +16,11 @@ _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule
 
 _GKE = "cloud.google.com"
 
-_OWN_PLUGIN = f"{_GKE}/gke-no-default-nvidia-gpu-device-plugin"
-"""Nodes with this label set to true are left alone by GKE's device plugin: somebody else's has to show the GPUs."""
+_OWN_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
+"""Nodes with this label set to true are left alone by GKE's device plugin: somebody else's has to show the GPUs.
+
+https://github.com/NVIDIA/aicr/issues/2047
+"""
 
 _DRIVERS = {"DEFAULT": "default", "LATEST": "latest", "INSTALLATION_DISABLED": "disabled"}
 

@@ -62,7 +62,8 @@ class Server:
             self.world.cluster(cloud, *path)
 
     def warm(self) -> None:
-        """Import what takes long (moto) before somebody waits for it; meant for a thread of its own."""
+        """Import what takes long (moto, Google's messages) before somebody waits for it; meant for a thread."""
+        import_module("fracgpu.sandbox.gke_messages")
         for module in ("fracgpu.sandbox.kubernetes.api", "fracgpu.sandbox.aws"):
             if exists(module):
                 self._router.front(module)
