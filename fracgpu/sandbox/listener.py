@@ -118,6 +118,7 @@ class Handler(BaseHTTPRequestHandler):
             "wsgi.multithread": True,
             "wsgi.multiprocess": False,
             "wsgi.run_once": False,
+            "werkzeug.socket": self.connection,
         }
         for name, value in self.headers.items():
             key = "HTTP_" + name.upper().replace("-", "_")
