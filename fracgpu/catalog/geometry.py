@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from itertools import chain, islice, repeat, zip_longest
+from dataclasses import dataclass
+from itertools import chain, islice, repeat
 
 from fracgpu.catalog.grid import Grid, Slot, grid_of, most_placeable, place
 from fracgpu.catalog.layout import Arrangement, Doubt, Layout, Limit, Misfit, Placement, Shortage, Unused
@@ -194,41 +195,61 @@ def nearest_layouts(gpu: Gpu, layout: Layout, limit: int = 3) -> tuple[Layout, .
     return _nearest(grid_of(gpu), layout)[:limit]
 
 
+_Size = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A layout that fits, with what nearness looks at: its instances' (compute, memory) slices, largest first."""
+
+    layout: Layout
+    sizes: tuple[_Size, ...]
+    attributed: frozenset[str]
+    unsettled: bool
+
+
+@functools.cache
+def _candidates(grid: Grid, attributes: bool) -> tuple[_Candidate, ...]:
+    return tuple(_candidate(grid, layout) for layout in _valid(grid, attributes))
+
+
+def _candidate(grid: Grid, layout: Layout) -> _Candidate:
+    wanted = grid.wanted(layout)
+    attributed = frozenset(slot.name for slot, _ in wanted if slot.attributes)
+    return _Candidate(layout, tuple(_sizes(wanted)), attributed, _me_beside_plain(wanted))
+
+
 @functools.lru_cache(maxsize=1 << 12)
 def _nearest(grid: Grid, layout: Layout) -> tuple[Layout, ...]:
     wanted = grid.wanted(layout)
-    named = {slot.name for slot, _ in wanted if slot.attributes}
-    mixed = _me_beside_plain(wanted)
-    near = [
-        other
-        for other in _valid(grid, bool(named))
-        if all(name in named or not grid.slots[name].attributes for name, _ in other.profiles)
-        and (mixed or not _me_beside_plain(grid.wanted(other)))
-    ]
-    return tuple(sorted(near, key=lambda other: (_slices_moved(grid, layout, other), _changed(layout, other))))
+    named = frozenset(slot.name for slot, _ in wanted if slot.attributes)
+    unsettled = _me_beside_plain(wanted)
+    candidates = _candidates(grid, bool(named))
+    near = [one for one in candidates if one.attributed <= named and (unsettled or not one.unsettled)]
+    # No more of the wanted sizes than any candidate can match: a count may be absurdly large.
+    most = max((len(one.sizes) for one in near), default=0)
+    sizes = tuple(islice(chain(_sizes(wanted), repeat((0, 0))), most))
+    slices = sum((slot.compute + slot.memory) * count for slot, count in wanted)
+    near.sort(key=lambda one: (_slices_moved(sizes, slices, one.sizes), _changed(layout, one.layout)))
+    return tuple(one.layout for one in near)
 
 
-def _slices_moved(grid: Grid, wanted: Layout, other: Layout) -> int:
-    """The least number of slices that change when instances of one become those of the other, or are dropped or added.
+def _sizes(wanted: _Wanted) -> Iterator[_Size]:
+    return chain.from_iterable(repeat((slot.compute, slot.memory), count) for slot, count in wanted)
+
+
+def _slices_moved(sizes: tuple[_Size, ...], slices: int, others: tuple[_Size, ...]) -> int:
+    """The least number of slices that change when instances of `sizes` (`slices` in all) become the others.
 
     Larger profiles have more of both kinds of slices, so matching the largest with the largest is the best matching.
+    What is matched with none is dropped, and costs all its slices.
     """
-    length = other.instances
-    pairs = zip_longest(islice(_sizes(grid, wanted), length), _sizes(grid, other), fillvalue=(0, 0))
-    moved = sum(abs(c1 - c2) + abs(m1 - m2) for (c1, m1), (c2, m2) in pairs)
-    beyond = _slices(grid, wanted) - sum(c + m for c, m in islice(_sizes(grid, wanted), length))
-    return moved + beyond
-
-
-def _sizes(grid: Grid, layout: Layout) -> Iterator[tuple[int, int]]:
-    slots = ((grid.slots[name], count) for name, count in layout.profiles)
-    return chain.from_iterable(repeat((slot.compute, slot.memory), count) for slot, count in slots)
-
-
-def _slices(grid: Grid, layout: Layout) -> int:
-    return sum((grid.slots[name].compute + grid.slots[name].memory) * count for name, count in layout.profiles)
+    pairs = zip(sizes, others, strict=False)
+    return slices + sum(abs(c1 - c2) + abs(m1 - m2) - c1 - m1 for (c1, m1), (c2, m2) in pairs)
 
 
 def _changed(wanted: Layout, other: Layout) -> int:
-    before, after = wanted.counts, other.counts
-    return sum(abs(before.get(name, 0) - after.get(name, 0)) for name in before.keys() | after.keys())
+    """How many instances have to be added or dropped, a resized one counting as both."""
+    counts = wanted.counts
+    kept = sum(min(count, counts.get(name, 0)) for name, count in other.profiles)
+    return wanted.instances + other.instances - 2 * kept
