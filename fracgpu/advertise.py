@@ -159,7 +159,8 @@ def explain(pool: ResolvedPool, facts: NodeFacts) -> Explanation:
 def resources(pool: ResolvedPool, facts: NodeFacts) -> dict[str, int]:
     """Extended resource -> how many a node will have allocatable: GPUs x slices x replicas.
 
-    Names follow k8s-device-plugin: strategy mixed names a slice by its profile, sharing that is renamed appends `.shared`.
+    Names follow k8s-device-plugin: strategy mixed names a slice by its profile, sharing that is renamed appends
+    `.shared`.
     """
     sharing, cut = pool.sharing, pool.sharing.cut
     suffix = ".shared" if sharing.renamed else ""
@@ -214,7 +215,7 @@ def _unused(pool: ResolvedPool) -> Unused:
     cut = pool.sharing.cut
     if not isinstance(cut, Mig):
         return Unused(0, 0)
-    left = [geometry.left(pool.gpu, layout) for layout in set(cut.devices) if layout]
+    left = [geometry.left(pool.gpu, geometry.Layout(layout)) for layout in set(cut.devices) if layout]
     if not left:
         return Unused(0, 0)
     worst = max(left, key=lambda one: (one.compute_slices or 0, one.memory_slices or 0))
@@ -239,5 +240,15 @@ def _fuller(pool: ResolvedPool) -> str | None:
     cut = pool.sharing.cut
     if not isinstance(cut, Mig) or not cut.alike:
         return None
-    fuller = geometry.fuller_layouts(pool.gpu, cut.alike)
-    return f"{geometry.text(fuller[0])} would use more of it, where mixed layouts can be had" if fuller else None
+    have = geometry.Layout(cut.alike).counts
+    holding = (
+        one
+        for one in geometry.maximal_layouts(pool.gpu)
+        if have.items() != one.counts.items() and _holds(one.counts, have)
+    )
+    best = min(holding, key=lambda one: geometry.left(pool.gpu, one).compute_slices or 0, default=None)
+    return f"{best} would use more of it, where mixed layouts can be had" if best else None
+
+
+def _holds(more: Mapping[str, int], less: Mapping[str, int]) -> bool:
+    return all(more.get(name, 0) >= count for name, count in less.items())

@@ -8,7 +8,8 @@
     ├── NoCapacity                      5   Quota · Stock
     ├── SlicesMissing                   6   verification failed
     ├── TimedOut                        7   the cloud goes on
-    ├── Conflict                        8   Busy · ExistsDifferently · ImmutableField · NotOurs · StalePlan · DrainBlocked
+    ├── Conflict                        8   Busy · ExistsDifferently · ImmutableField · NotOurs · StalePlan ·
+    DrainBlocked
     ├── CloudFailure                    9   CloudError · Throttled · Unreachable · PoolFailed
     ├── PartlyApplied                  10
     └── Interrupted                   130
@@ -118,7 +119,8 @@ def info(code: str, message: str, **rest: Any) -> Finding:
 
 
 class FracgpuError(Exception):
-    """Base of all errors that a user may see. `detail` holds the cloud's own code, message and request id where there is one."""
+    """Base of all errors that a user may see. `detail` holds the cloud's own code, message and request id where there
+    is one."""
 
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
@@ -165,7 +167,8 @@ class Internal(FracgpuError):
 
 
 class Invalid(FracgpuError):
-    """Usage or a spec that cannot work. Carries every finding, sorted as they should be read; its code is the first one's."""
+    """Usage or a spec that cannot work. Carries every finding, sorted as they should be read; its code is the first
+    one's."""
 
     exit_code = 2
 
@@ -174,9 +177,7 @@ class Invalid(FracgpuError):
         if not self._findings:
             raise ValueError("Invalid needs at least one finding")
         first = self._findings[0]
-        super().__init__(
-            first.message, hint=first.hint, field=first.field, nearest=first.nearest, detail=first.detail
-        )
+        super().__init__(first.message, hint=first.hint, field=first.field, nearest=first.nearest, detail=first.detail)
 
     @property
     def code(self) -> str:  # type: ignore[override]

@@ -1,6 +1,7 @@
 """YAML or JSON documents -> NodePools, with the file, line and column of whatever is wrong with them.
 
-Values are read first and alone, since that is all a valid file needs; the positions of a document are worked out only when
+Values are read first and alone, since that is all a valid file needs; the positions of a document are worked out only
+when
 something in it has to be pointed at.
 """
 
@@ -159,7 +160,7 @@ def read(text: str, file: str) -> list[Document]:
         try:
             documents.append(Document(NodePool.model_validate(value), origin))
         except ValidationError as error:
-            findings += (_finding(problem, origin, value) for problem in error.errors(include_url=False))
+            findings += (_finding(problem, origin) for problem in error.errors(include_url=False))
         except RecursionError:
             findings.append(Finding("invalid-value", "nested too deeply", file=file))
     if not documents and not findings:
@@ -172,11 +173,15 @@ def read(text: str, file: str) -> list[Document]:
 def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
     """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
     try:
-        for index, value in enumerate(yaml.load_all(text, Loader)):  # noqa: S506 - Loader is a SafeLoader
+        for index, value in enumerate(yaml.load_all(text, Loader)):
             if value is None:
                 continue
             origin = Origin(file, text, index)
-            if isinstance(value, dict) and str(value.get("kind", "")).endswith("List") and isinstance(value.get("items"), list):
+            if (
+                isinstance(value, dict)
+                and str(value.get("kind", "")).endswith("List")
+                and isinstance(value.get("items"), list)
+            ):
                 for number, item in enumerate(value["items"]):
                     yield item, Origin(file, text, index, ("items", number))
             else:
@@ -186,14 +191,17 @@ def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
 
 
 def _checked(value: Any, origin: Origin) -> Any:
-    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look alike."""
+    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look
+    alike."""
     if not isinstance(value, dict):
         raise Invalid([Finding("invalid-value", "a NodePool is a mapping", file=origin.file, hint="fracgpu schema")])
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "NodePool")):
         if value.get(key) != wanted:
             came = f"{key} is {value[key]!r}" if key in value else f"{key} is missing"
             code = "invalid-value" if key in value else "missing-field"
-            finding = Finding(code, f"{came}; this file form is {wanted}", field=key, hint=f"{key}: {wanted}", nearest=(wanted,))
+            finding = Finding(
+                code, f"{came}; this file form is {wanted}", field=key, hint=f"{key}: {wanted}", nearest=(wanted,)
+            )
             raise Invalid([origin.place(finding)])
     return value
 
@@ -205,7 +213,7 @@ def _syntax(error: yaml.YAMLError, file: str) -> Finding:
     return Finding("invalid-value", f"not valid YAML: {problem}", file=file, line=line, column=column)
 
 
-def _finding(problem: Any, origin: Origin, value: Any) -> Finding:
+def _finding(problem: Any, origin: Origin) -> Finding:
     """A problem of pydantic's in our words."""
     steps = tuple(step for step in problem["loc"] if step != "[key]")
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
@@ -215,21 +223,28 @@ def _finding(problem: Any, origin: Origin, value: Any) -> Finding:
 
 
 def explain_problem(kind: str, path: str, written: Any, text: str, context: Any) -> Finding:
-    """One validation problem as a finding. `path` is the field, `written` what stood there, `text` pydantic's own message."""
+    """One validation problem as a finding. `path` is the field, `written` what stood there, `text` pydantic's own
+    message."""
     name = path.rsplit(".", 1)[-1]
     if kind == "extra_forbidden":
         near = tuple(difflib.get_close_matches(name, _known_keys(path), 3, 0.5))
         return Finding("unknown-key", f"unknown key {name}", field=path, nearest=near, hint=_did_you_mean(near))
     if kind == "missing":
         return Finding("missing-field", f"{path} is missing", field=path)
-    if kind == "string_type" and isinstance(written, (bool, int, float)) or kind == "string_type" and hasattr(written, "isoformat"):
+    if (kind == "string_type" and isinstance(written, (bool, int, float))) or (
+        kind == "string_type" and hasattr(written, "isoformat")
+    ):
         message = f"{path} is a text, and YAML reads {written} as a {type(written).__name__}"
         return Finding("invalid-value", message, field=path, hint=f'quote it: "{written}"')
     if kind in INVALID_CODES:
         return Finding(kind, f"{path}: {text}", field=path)
     if kind in ("enum", "literal_error"):
         words = str(context.get("expected", ""))
-        near = tuple(difflib.get_close_matches(str(written), [word.strip("' ") for word in words.replace(" or ", ",").split(",")], 3, 0.4))
+        near = tuple(
+            difflib.get_close_matches(
+                str(written), [word.strip("' ") for word in words.replace(" or ", ",").split(",")], 3, 0.4
+            )
+        )
         return Finding("invalid-value", f"{path} is one of {words}, not {written!r}", field=path, nearest=near)
     return Finding("invalid-value", f"{path}: {text[0].lower()}{text[1:]}", field=path)
 
@@ -251,7 +266,10 @@ def _known_keys(path: str) -> list[str]:
 def _inner_model(model: type[BaseModel], key: str) -> type[BaseModel] | None:
     for name, info in model.model_fields.items():
         if key in (info.alias, name):
-            return next((part for part in _parts(info.annotation) if isinstance(part, type) and issubclass(part, BaseModel)), None)
+            return next(
+                (part for part in _parts(info.annotation) if isinstance(part, type) and issubclass(part, BaseModel)),
+                None,
+            )
     return None
 
 

@@ -1,6 +1,7 @@
 """What would change: resources as a cloud wants them, held against resources as it reports them.
 
-A body is compared by path. What the desired body leaves open is the cloud's to fill and never a difference, except for the
+A body is compared by path. What the desired body leaves open is the cloud's to fill and never a difference, except
+for the
 paths that a provider calls `owned` (labels, taints, what a GPU is cut into): there, absent means absent.
 """
 
@@ -37,7 +38,8 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One object of a cloud. `body` is exactly what its API is sent, `decoded` encoded text in it made readable, by path."""
+    """One object of a cloud. `body` is exactly what its API is sent, `decoded` encoded text in it made readable, by
+    path."""
 
     kind: str
     name: str
@@ -65,11 +67,14 @@ class FieldChange:
 class Comparison:
     """How a provider's resources of one kind are compared.
 
-    `owned` are paths that are ours even where the desired body lacks them; `effects` says what changing a path takes (the
-    longest prefix counts, in place where none matches), `why` the reason for those that are not in place. `items` are lists
+    `owned` are paths that are ours even where the desired body lacks them; `effects` says what changing a path takes
+    (the
+    longest prefix counts, in place where none matches), `why` the reason for those that are not in place. `items` are
+    lists
     of which each item is compared by itself, its index a part of the path.
 
-    `granted` makes of (observed, desired) the observed body that is compared: what is the cloud's to move as long as the
+    `granted` makes of (observed, desired) the observed body that is compared: what is the cloud's to move as long as
+    the
     desired body allows it (a node count under autoscaling, a taint that it adds unasked) is set as desired.
     """
 
@@ -83,7 +88,8 @@ class Comparison:
         return self._longest(path, self.effects) or Effect.IN_PLACE
 
     def reason(self, path: Path) -> str | None:
-        return self._longest(path, self.why)
+        why: str | None = self._longest(path, self.why)
+        return why
 
     @staticmethod
     def _longest(path: Path, table: Mapping[Path, Any]) -> Any:
@@ -120,7 +126,13 @@ class Change:
             "decoded": dict(self.decoded),
             "reason": self.reason,
             "fields": [
-                {"path": ".".join(one.path), "before": one.before, "after": one.after, "effect": one.effect.value, "why": one.why}
+                {
+                    "path": ".".join(one.path),
+                    "before": one.before,
+                    "after": one.after,
+                    "effect": one.effect.value,
+                    "why": one.why,
+                }
                 for one in self.fields
             ],
         }
@@ -160,7 +172,14 @@ def creation(resource: Resource) -> Change:
 
 def deletion(resource: Resource, reason: str, tag: str | None = None) -> Change:
     return Change(
-        Action.DELETE, resource.kind, resource.name, resource.pool, resource.cluster, before=resource.body, reason=reason, tag=tag
+        Action.DELETE,
+        resource.kind,
+        resource.name,
+        resource.pool,
+        resource.cluster,
+        before=resource.body,
+        reason=reason,
+        tag=tag,
     )
 
 
@@ -201,7 +220,9 @@ def _verdict(fields: Sequence[FieldChange]) -> tuple[Action, str]:
 def differences(before: Json, after: Json, comparison: Comparison) -> Iterator[FieldChange]:
     """The paths in which a desired body differs from an observed one."""
     seen = comparison.granted(before, after) if comparison.granted else before
-    for path, old, new in _walk(_indexed(seen, comparison.items), _indexed(after, comparison.items), (), comparison.owned):
+    for path, old, new in _walk(
+        _indexed(seen, comparison.items), _indexed(after, comparison.items), (), comparison.owned
+    ):
         yield FieldChange(path, old, new, comparison.effect(path), comparison.reason(path))
 
 
@@ -235,7 +256,8 @@ def _walk(before: Any, after: Any, path: Path, owned: frozenset[Path]) -> Iterat
 
 
 def same(before: Any, after: Any) -> bool:
-    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 comes as text (proto JSON)."""
+    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 comes as text (proto
+    JSON)."""
     if before == after:
         return True
     if before in (None, [], {}, "") and after in (None, [], {}, ""):
@@ -245,7 +267,12 @@ def same(before: Any, after: Any) -> bool:
     if isinstance(before, dict) and isinstance(after, dict):
         return all(same(before.get(key), after.get(key)) for key in {*before, *after})
     numbers = (int, float, str)
-    if isinstance(before, numbers) and isinstance(after, numbers) and not isinstance(before, bool) and not isinstance(after, bool):
+    if (
+        isinstance(before, numbers)
+        and isinstance(after, numbers)
+        and not isinstance(before, bool)
+        and not isinstance(after, bool)
+    ):
         return str(before) == str(after)
     return False
 

@@ -19,7 +19,9 @@ from fracgpu.sharing import Mig, Mps, Share, Sharing, Strategy, TimeSlicing
 LABEL = "nvidia.com/device-plugin.config"
 """https://github.com/NVIDIA/k8s-device-plugin#with-multiple-configuration-files"""
 
-KEY = re.compile(r"(?P<mixed>mig-mixed)?-?((?P<how>time-sliced|mps)-(?P<replicas>[1-9]\d*))?(?P<renamed>-renamed)?(?P<one>-one)?")
+KEY = re.compile(
+    r"(?P<mixed>mig-mixed)?-?((?P<how>time-sliced|mps)-(?P<replicas>[1-9]\d*))?(?P<renamed>-renamed)?(?P<one>-one)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class PluginConfig:
                 parts.append(f"time-sliced-{n}")
             case Mps(replicas=n):
                 parts.append(f"mps-{n}")
+            case None:
+                pass
         if self.share and self.share.rename:
             parts.append("renamed")
         if isinstance(self.share, TimeSlicing) and self.share.one_per_container:
@@ -51,7 +55,8 @@ def config_of(sharing: Sharing) -> PluginConfig:
 
 
 def key_of(sharing: Sharing) -> str | None:
-    """The key that a pool's nodes are labelled with: the user's own name for it, else ours; None where none is needed."""
+    """The key that a pool's nodes are labelled with: the user's own name for it, else ours; None where none is
+    needed."""
     return sharing.config_key or config_of(sharing).key
 
 
@@ -93,4 +98,6 @@ def document(config: PluginConfig, resources: tuple[str, ...] = ("nvidia.com/gpu
         case Mps() as mps:
             shared = [{"name": name, "replicas": mps.replicas} for name in resources]
             body["sharing"] = {"mps": {"renameByDefault": mps.rename, "resources": shared}}
+        case None:
+            pass
     return body

@@ -35,7 +35,8 @@ from fracgpu.spec import (
 
 @dataclass(frozen=True, slots=True)
 class ClusterRef:
-    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
+    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS:
+    region."""
 
     provider: ProviderName
     name: str
@@ -278,7 +279,9 @@ def _cut(written: SharingSpec, choice: Choice, findings: list[Finding]) -> Cut:
     wanted, field_path = _wanted(mig, machine.gpu_count)
     if mig.devices is not None and len(mig.devices) != machine.gpu_count:
         message = f"devices lists {len(mig.devices)} GPUs, and {machine.name} has {machine.gpu_count}"
-        findings.append(Finding("invalid-value", message, field="spec.sharing.mig.devices", nearest=(str(machine.gpu_count),)))
+        findings.append(
+            Finding("invalid-value", message, field="spec.sharing.mig.devices", nearest=(str(machine.gpu_count),))
+        )
     known: dict[str, Profile] = {}
     for name in _profiles(written):
         profile = _profile(name, gpu, field_path, findings)
@@ -312,15 +315,15 @@ def _device(
     counts: dict[str, int] = {}
     for name, count in written.items():
         profile = known[name]
-        counts[profile.name] = counts.get(profile.name, 0) + (profile.max_per_gpu if count is None else count)
-    order = [profile.name for profile in gpu.profiles]
-    layout = tuple(sorted(((name, count) for name, count in counts.items() if count > 0), key=lambda row: order.index(row[0])))
+        counts[profile.name] = counts.get(profile.name, 0) + max(profile.max_per_gpu if count is None else count, 0)
+    layout = geometry.Layout.of(gpu, counts)
     answer = geometry.fit(gpu, layout)
     if isinstance(answer, geometry.Misfit) and not any(finding.field == path for finding in findings):
-        near = tuple(geometry.text(other) for other in geometry.nearest_layouts(gpu, layout))
-        message = f"{geometry.text(layout)} does not fit on {gpu.product}: {answer.reason}"
-        findings.append(Finding("layout-does-not-fit", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None))
-    return layout
+        near = tuple(map(str, geometry.nearest_layouts(gpu, layout)))
+        hint = f"--mig {near[0]}" if near else None
+        message = f"{layout} does not fit on {gpu.product}: {answer}"
+        findings.append(Finding("layout-does-not-fit", message, field=path, nearest=near, hint=hint))
+    return layout.profiles
 
 
 def _profile(name: str, gpu: Gpu, path: str, findings: list[Finding]) -> Profile | None:
@@ -329,7 +332,9 @@ def _profile(name: str, gpu: Gpu, path: str, findings: list[Finding]) -> Profile
         findings.append(_unknown_profile(name, gpu, path))
         return None
     if match.renamed:
-        message = f"{name} is what some drivers call {match.profile.name} on {gpu.product}; the node's own name may differ"
+        message = (
+            f"{name} is what some drivers call {match.profile.name} on {gpu.product}; the node's own name may differ"
+        )
         findings.append(info("name-depends-on-driver", message, field=path, nearest=(match.profile.name,)))
     return match.profile
 
@@ -339,7 +344,9 @@ def _unknown_profile(name: str, gpu: Gpu, path: str) -> Finding:
     has = ", ".join(profile.name for profile in gpu.profiles if profile.plain)
     if query.is_profile_name(name):
         message = f"{gpu.product} has no profile {name}; it has {has}"
-        return Finding("profile-not-on-gpu", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None)
+        return Finding(
+            "profile-not-on-gpu", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None
+        )
     message = f"{name} is not a MIG profile; {gpu.product} has {has}"
     return Finding("unknown-profile", message, field=path, nearest=near, hint="fracgpu catalog profiles")
 
@@ -390,6 +397,8 @@ def default_name(sharing: Sharing) -> str:
             parts.append(f"ts{n}")
         case Mps(replicas=n):
             parts.append(f"mps{n}")
+        case None:
+            pass
     name = "".join(parts) or "gpu"
     if NAME.fullmatch(name):
         return name

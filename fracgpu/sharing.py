@@ -122,16 +122,18 @@ class Sharing:
 
     @property
     def kind(self) -> SharingKind:
-        match self.cut, self.share:
-            case Whole(), None:
-                return SharingKind.WHOLE
-            case Whole(), TimeSlicing():
-                return SharingKind.TIME_SLICING
-            case Whole(), Mps():
-                return SharingKind.MPS
-            case Mig(), TimeSlicing():
-                return SharingKind.MIG_TIME_SLICING
-            case Mig(), Mps():
-                return SharingKind.MIG_MPS
-            case Mig() as mig, _:
-                return SharingKind.MIG if mig.one_profile else SharingKind.MIG_LAYOUT
+        match self.cut:
+            case Whole():
+                return self._by_share(SharingKind.WHOLE, SharingKind.TIME_SLICING, SharingKind.MPS)
+            case Mig() as mig:
+                uncombined = SharingKind.MIG if mig.one_profile else SharingKind.MIG_LAYOUT
+                return self._by_share(uncombined, SharingKind.MIG_TIME_SLICING, SharingKind.MIG_MPS)
+
+    def _by_share(self, alone: SharingKind, sliced: SharingKind, mps: SharingKind) -> SharingKind:
+        match self.share:
+            case None:
+                return alone
+            case TimeSlicing():
+                return sliced
+            case Mps():
+                return mps

@@ -62,7 +62,8 @@ class Taint(Model):
 
 
 GPU_TAINT = ("nvidia.com/gpu", "present", TaintEffect.NO_SCHEDULE)
-"""On every GPU pool unless the user says no. The value is `present` because the device-plugin chart's node feature discovery
+"""On every GPU pool unless the user says no. The value is `present` because the device-plugin chart's node feature
+discovery
 tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin, values.yaml)."""
 
 TAINT_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?:(?P<effect>\w+)")
@@ -117,7 +118,8 @@ class Cluster(Model):
 
 
 class MigSpec(Model):
-    """One of `profile` (every GPU is cut into as many as it holds), `layout` (each GPU alike) and `devices` (each GPU its own)."""
+    """One of `profile` (every GPU is cut into as many as it holds), `layout` (each GPU alike) and `devices` (each GPU
+    its own)."""
 
     profile: Text | None = None
     layout: dict[str, Int] | None = None
@@ -313,9 +315,7 @@ def _check_mig(mig: MigSpec) -> Iterator[Finding]:
     field = "spec.sharing.mig"
     said = [name for name in ("profile", "layout", "devices") if getattr(mig, name) is not None]
     if not said:
-        yield Finding(
-            "missing-field", "mig needs a profile, a layout or devices", field=field, hint="profile: 1g.5gb"
-        )
+        yield Finding("missing-field", "mig needs a profile, a layout or devices", field=field, hint="profile: 1g.5gb")
     if len(said) > 1:
         message = f"mig has {' and '.join(said)}; one of them says what the GPUs are cut into"
         yield Finding("conflicting-fields", message, field=f"{field}.{said[1]}")

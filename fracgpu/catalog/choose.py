@@ -31,7 +31,9 @@ def choose(
         return _unknown_gpu(catalog, gpu)
     if not gpu and not profiles:
         hint = "--machine NAME or --gpu NAME; fracgpu catalog machines lists them"
-        return Finding("missing-field", "neither a machine, nor a GPU, nor a MIG profile is named", field="spec.machine", hint=hint)
+        return Finding(
+            "missing-field", "neither a machine, nor a GPU, nor a MIG profile is named", field="spec.machine", hint=hint
+        )
     return _best(catalog, provider, gpu, gpus, profiles)
 
 
@@ -58,7 +60,11 @@ def _best(
     """The best machine that has the GPU and can cut it into the first profile."""
     profile = profiles[0] if profiles else None
     wanted = gpus or (None,)
-    offers = [row for one in wanted for row in query.machines_for(catalog, provider, gpu=one.key if one else None, profile=profile)]
+    offers = [
+        row
+        for one in wanted
+        for row in query.machines_for(catalog, provider, gpu=one.key if one else None, profile=profile)
+    ]
     if offers:
         best = min(offers, key=query.preference)
         return Choice(best, catalog.gpu(best.gpu), chosen=True)
@@ -74,7 +80,9 @@ def _best(
 
 def _unknown_gpu(catalog: Catalog, gpu: str) -> Finding:
     near = query.nearest_gpus(catalog, gpu)
-    return Finding("unknown-gpu", f"no GPU is called {gpu}", field="spec.gpu", nearest=near, hint="fracgpu catalog gpus")
+    return Finding(
+        "unknown-gpu", f"no GPU is called {gpu}", field="spec.gpu", nearest=near, hint="fracgpu catalog gpus"
+    )
 
 
 def _unknown_machine(catalog: Catalog, provider: ProviderName, machine: str) -> Finding:
@@ -90,7 +98,9 @@ def _unknown_machine(catalog: Catalog, provider: ProviderName, machine: str) -> 
 
 def _mismatch(catalog: Catalog, provider: ProviderName, rows: Sequence[Machine], wanted: tuple[Gpu, ...]) -> Finding:
     has = " or ".join(catalog.gpu(row.gpu).product for row in rows)
-    offers = sorted((row for one in wanted for row in query.machines_for(catalog, provider, gpu=one.key)), key=query.preference)
+    offers = sorted(
+        (row for one in wanted for row in query.machines_for(catalog, provider, gpu=one.key)), key=query.preference
+    )
     message = f"{rows[0].name} carries {has}, not {wanted[0].product}"
     near = tuple(dict.fromkeys(row.name for row in offers))[:3]
     hint = f"machines with it: {', '.join(near)}" if near else f"no machine of {provider.upper()} has it"
@@ -98,20 +108,35 @@ def _mismatch(catalog: Catalog, provider: ProviderName, rows: Sequence[Machine],
 
 
 def _not_offered(catalog: Catalog, provider: ProviderName, gpu: str, gpus: tuple[Gpu, ...]) -> Finding:
-    clouds = [cloud.upper() for cloud in ProviderName if any(query.machines_for(catalog, cloud, gpu=one.key) for one in gpus)]
+    clouds = [
+        cloud.upper() for cloud in ProviderName if any(query.machines_for(catalog, cloud, gpu=one.key) for one in gpus)
+    ]
     where = f"; {' and '.join(clouds)} have it" if clouds else "; no machine of the three clouds has it"
     near = tuple(dict.fromkeys(row.gpu for row in sorted(catalog.machines(provider), key=query.preference)))[:5]
     message = f"{provider.upper()} has no machine with {gpu}{where}"
-    return Finding("not-expressible", message, field="spec.gpu", nearest=near, hint=f"fracgpu catalog machines --provider {provider}")
+    return Finding(
+        "not-expressible",
+        message,
+        field="spec.gpu",
+        nearest=near,
+        hint=f"fracgpu catalog machines --provider {provider}",
+    )
 
 
 def _no_such_profile(catalog: Catalog, provider: ProviderName, profile: str) -> Finding:
     owners = [gpu for gpu in catalog.gpus() if query.find_profile(gpu, profile)]
     if not owners:
         near = query.nearest_profiles_anywhere(catalog, profile)
-        return Finding("unknown-profile", f"no GPU has a MIG profile called {profile}", field="spec.sharing.mig.profile", nearest=near)
+        return Finding(
+            "unknown-profile",
+            f"no GPU has a MIG profile called {profile}",
+            field="spec.sharing.mig.profile",
+            nearest=near,
+        )
     clouds = [cloud.upper() for cloud in ProviderName if query.machines_for(catalog, cloud, profile=profile)]
     where = f"; {' and '.join(clouds)} can" if clouds else ""
     names = ", ".join(gpu.key for gpu in owners)
     message = f"no machine of {provider.upper()} can be cut into {profile} (a profile of {names}){where}"
-    return Finding("not-expressible", message, field="spec.sharing.mig.profile", nearest=query.profiles_of(catalog, provider)[:5])
+    return Finding(
+        "not-expressible", message, field="spec.sharing.mig.profile", nearest=query.profiles_of(catalog, provider)[:5]
+    )

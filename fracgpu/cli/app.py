@@ -1,4 +1,5 @@
-"""The root of the command line: its groups, what every run has in common, and the one place where errors are printed."""
+"""The root of the command line: its groups, what every run has in common, and the one place where errors are
+printed."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def root(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more, on stderr")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but warnings and errors on stderr")] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour, as NO_COLOR=1")] = False,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
+    ] = False,
 ) -> None:
     """One GPU, many workloads: fractional GPU node pools on AKS, GKE and EKS.
 
@@ -67,7 +70,7 @@ def run(arguments: list[str] | None = None) -> int:
         return _failed(error)
     except KeyboardInterrupt:
         return _failed(Interrupted("interrupted"))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the one place where anything is caught
         return _failed(_translated(error))
 
 
@@ -96,7 +99,9 @@ def _translated(error: Exception) -> FracgpuError:
         import traceback
 
         traceback.print_exc()
-    return Internal(f"{type(error).__name__}: {error}", hint="run it again with -v and report what it prints; this is a bug")
+    return Internal(
+        f"{type(error).__name__}: {error}", hint="run it again with -v and report what it prints; this is a bug"
+    )
 
 
 def _usage(message: str, hint: str | None) -> Invalid:

@@ -23,7 +23,11 @@ def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:
     sourced = cluster_of(flags)
     if sourced.guessed:
         name = f"{sourced.cluster.provider} cluster {sourced.cluster.name}"
-        confirm(f"Use {name} of the current kubectl context?", f"the cluster ({name}) is known from the kubectl context only", yes=yes)
+        confirm(
+            f"Use {name} of the current kubectl context?",
+            f"the cluster ({name}) is known from the kubectl context only",
+            yes=yes,
+        )
     findings: list[Finding] = []
     found = cluster_ref(sourced.cluster, findings)
     if found is None:
@@ -37,7 +41,8 @@ def interactive() -> bool:
 
 
 def confirm(question: str, what: str, *, yes: bool) -> None:
-    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the answer is no."""
+    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the
+    answer is no."""
     if yes:
         return
     if not interactive() or GLOBALS.json:

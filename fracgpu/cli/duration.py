@@ -10,7 +10,9 @@ import typer
 from fracgpu.errors import Invalid
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
-TimeoutOption = Annotated[str, typer.Option("--timeout", help="Stop waiting after this long (45m, 90s, 1h30m)", metavar="TIME")]
+TimeoutOption = Annotated[
+    str, typer.Option("--timeout", help="Stop waiting after this long (45m, 90s, 1h30m)", metavar="TIME")
+]
 
 
 def seconds(text: str, flag: str = "--timeout") -> float:

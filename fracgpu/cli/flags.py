@@ -24,9 +24,13 @@ Words = list[str] | None
 class SpecFlags:
     """The flags as typed; None is not said. `fracgpu.cli.spec_of` makes the file form of them."""
 
-    provider: Annotated[str | None, option("--provider", help="aks, gke or eks (azure, gcp, aws)", panel=CLUSTER)] = None
+    provider: Annotated[str | None, option("--provider", help="aks, gke or eks (azure, gcp, aws)", panel=CLUSTER)] = (
+        None
+    )
     cluster: Annotated[str | None, option("--cluster", help="Name of the cluster", panel=CLUSTER)] = None
-    resource_group: Annotated[str | None, option("--resource-group", help="AKS: its resource group", panel=CLUSTER)] = None
+    resource_group: Annotated[str | None, option("--resource-group", help="AKS: its resource group", panel=CLUSTER)] = (
+        None
+    )
     subscription: Annotated[str | None, option("--subscription", help="AKS: its subscription", panel=CLUSTER)] = None
     project: Annotated[str | None, option("--project", help="GKE: its project", panel=CLUSTER)] = None
     location: Annotated[str | None, option("--location", help="GKE: its region or zone", panel=CLUSTER)] = None
@@ -37,10 +41,15 @@ class SpecFlags:
         str | None, option("--mig", help="MIG profile, 1g.5gb, or a layout, 3g.20gb=1,1g.5gb=2", panel=SHARING)
     ] = None
     mig_strategy: Annotated[str | None, option("--mig-strategy", help="single or mixed", panel=SHARING)] = None
-    time_slicing: Annotated[int | None, option("--time-slicing", help="Shares of each GPU or slice", panel=SHARING, metavar="N")] = None
-    mps: Annotated[int | None, option("--mps", help="MPS clients of each GPU or slice", panel=SHARING, metavar="N")] = None
+    time_slicing: Annotated[
+        int | None, option("--time-slicing", help="Shares of each GPU or slice", panel=SHARING, metavar="N")
+    ] = None
+    mps: Annotated[int | None, option("--mps", help="MPS clients of each GPU or slice", panel=SHARING, metavar="N")] = (
+        None
+    )
     one_share_per_container: Annotated[
-        bool | None, option("--one-share-per-container", help="Refuse a container that asks for several shares", panel=SHARING)
+        bool | None,
+        option("--one-share-per-container", help="Refuse a container that asks for several shares", panel=SHARING),
     ] = None
     rename_shared: Annotated[
         bool | None, option("--rename-shared", help="Call shares nvidia.com/gpu.shared", panel=SHARING)
@@ -61,15 +70,30 @@ class SpecFlags:
     capacity: Annotated[str | None, option("--capacity", help="on-demand, spot or reserved", panel=SIZE)] = None
     disk_gb: Annotated[int | None, option("--disk-gb", help="Size of the node's disk", panel=SIZE, metavar="GB")] = None
     zone: Annotated[Words, option("--zone", help="Zone (may be given again)", panel=SIZE)] = None
-    label: Annotated[Words, option("--label", help="Node label (may be given again)", panel=MARKS, metavar="K=V")] = None
-    taint: Annotated[Words, option("--taint", help="Node taint (may be given again)", panel=MARKS, metavar="K=V:EFFECT")] = None
-    tag: Annotated[Words, option("--tag", help="Tag at the cloud (may be given again)", panel=MARKS, metavar="K=V")] = None
-    no_gpu_taint: Annotated[bool | None, option("--no-gpu-taint", help="Leave out nvidia.com/gpu=present:NoSchedule", panel=MARKS)] = None
+    label: Annotated[Words, option("--label", help="Node label (may be given again)", panel=MARKS, metavar="K=V")] = (
+        None
+    )
+    taint: Annotated[
+        Words, option("--taint", help="Node taint (may be given again)", panel=MARKS, metavar="K=V:EFFECT")
+    ] = None
+    tag: Annotated[Words, option("--tag", help="Tag at the cloud (may be given again)", panel=MARKS, metavar="K=V")] = (
+        None
+    )
+    no_gpu_taint: Annotated[
+        bool | None, option("--no-gpu-taint", help="Leave out nvidia.com/gpu=present:NoSchedule", panel=MARKS)
+    ] = None
     set: Annotated[
-        Words, option("--set", help="What only one cloud has: aks.osSku=Ubuntu (may be given again)", panel=MARKS, metavar="PATH=VALUE")
+        Words,
+        option(
+            "--set",
+            help="What only one cloud has: aks.osSku=Ubuntu (may be given again)",
+            panel=MARKS,
+            metavar="PATH=VALUE",
+        ),
     ] = None
     file: Annotated[
-        Words, option("-f", "--file", help="NodePool file, folder or - (may be given again)", panel=MARKS, metavar="FILE")
+        Words,
+        option("-f", "--file", help="NodePool file, folder or - (may be given again)", panel=MARKS, metavar="FILE"),
     ] = None
 
     @property

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FLAGS = {"--sandbox": "sandbox", "-v": "verbose", "--verbose": "verbose", "-q": "quiet", "--quiet": "quiet", "--no-color": "no_color"}
+FLAGS = {
+    "--sandbox": "sandbox",
+    "-v": "verbose",
+    "--verbose": "verbose",
+    "-q": "quiet",
+    "--quiet": "quiet",
+    "--no-color": "no_color",
+}
 OFF = ("", "0", "false", "no", "off")
 
 

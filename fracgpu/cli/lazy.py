@@ -13,22 +13,23 @@ from typer.main import get_command, get_command_from_info
 class LazyGroup(TyperGroup):
     """A group that knows its commands by name and builds each when it is asked for.
 
-    `commands_at` is name -> (module, attribute, one line of help); the attribute is a Typer app (a group) or a function.
+    `commands_at` is name -> (module, attribute, one line of help); the attribute is a Typer app (a group) or a
+    function.
     """
 
     commands_at: ClassVar[dict[str, tuple[str, str, str]]] = {}
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(self.commands_at)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in self.commands_at:
             return None
         if cmd_name not in self.commands:
             self.commands[cmd_name] = self._build(cmd_name)
         return self.commands[cmd_name]
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """The list of commands in --help, from the table alone: no command is loaded for it."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, _, line) in self.commands_at.items()])
@@ -40,7 +41,9 @@ class LazyGroup(TyperGroup):
             group = get_command(target)
             group.name, group.short_help, group.help = name, line, group.help or line
             return group
-        info = typer.models.CommandInfo(name=name, callback=target, short_help=line, **getattr(target, "command_settings", {}))
+        info = typer.models.CommandInfo(
+            name=name, callback=target, short_help=line, **getattr(target, "command_settings", {})
+        )
         return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 

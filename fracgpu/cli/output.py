@@ -27,7 +27,9 @@ class Output(StrEnum):
     SVG = "svg"
 
 
-OutputOption = Annotated[Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", show_default=False)]
+OutputOption = Annotated[
+    Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", show_default=False)
+]
 
 
 def document(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +58,9 @@ def to_yaml(value: Any) -> str:
     import yaml
 
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return str(yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120))
+    return str(
+        yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120)
+    )
 
 
 def write_document(output: Output, kind: str, body: Mapping[str, Any]) -> bool:
@@ -75,7 +79,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A plain table: columns as wide as their longest cell, nothing cut off when piped."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in ([*columns], *cells)]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in ([*columns], *cells)
+    ]
     if colour(sys.stdout):
         lines[0] = f"\x1b[1m{lines[0]}\x1b[0m"
     write("\n".join(lines))

@@ -24,7 +24,12 @@ VARIABLES = {
     "region": "FRACGPU_REGION",
 }
 FOLDER_FILE = "fracgpu.yaml"
-ENDPOINTS = {"azureEndpoint": "azure_endpoint", "azureScope": "azure_scope", "gkeEndpoint": "gke_endpoint", "awsEndpoint": "aws_endpoint"}
+ENDPOINTS = {
+    "azureEndpoint": "azure_endpoint",
+    "azureScope": "azure_scope",
+    "gkeEndpoint": "gke_endpoint",
+    "awsEndpoint": "aws_endpoint",
+}
 SANDBOX_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 SANDBOX_CLUSTERS = {
     "gke": Cluster(provider="gke", name="sandbox", project="sandbox", location="us-central1"),
@@ -110,7 +115,9 @@ def document(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise Invalid.one("invalid-value", f"{path} cannot be read: {error}", field=str(path)) from error
     if value is not None and not isinstance(value, dict):
-        raise Invalid.one("invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}")
+        raise Invalid.one(
+            "invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}"
+        )
     return value or {}
 
 
@@ -121,7 +128,8 @@ def cluster_in(path: Path) -> dict[str, Any] | None:
 
 
 def access() -> Access:
-    """How the clouds are reached. Endpoints are read from the user's own file only: whoever sets them receives the token."""
+    """How the clouds are reached. Endpoints are read from the user's own file only: whoever sets them receives the
+    token."""
     if GLOBALS.sandbox:
         return _sandbox()
     given = document(user_file()).get("endpoints") or {}
@@ -164,7 +172,9 @@ def from_kubectl() -> Cluster | None:
         config = document(path)
     except Invalid:
         return None
-    context = next((one for one in config.get("contexts") or () if one.get("name") == config.get("current-context")), None)
+    context = next(
+        (one for one in config.get("contexts") or () if one.get("name") == config.get("current-context")), None
+    )
     inner = (context or {}).get("context") or {}
     return _named(str(inner.get("cluster", "")), str(inner.get("user", "")))
 

@@ -21,5 +21,9 @@ def show_result(result: Result, out: Output) -> None:
 
 def _line(item: Item) -> str:
     where = f"{item.cluster.provider.upper()} cluster {item.cluster.name}"
-    said = item.outcome.value if item.outcome.value != "done" else {"create": "created", "delete": "deleted"}.get(item.action.value, "done")
+    said = (
+        item.outcome.value
+        if item.outcome.value != "done"
+        else {"create": "created", "delete": "deleted"}.get(item.action.value, "done")
+    )
     return f"nodepool/{item.name} {said} ({where})"

@@ -38,7 +38,9 @@ def from_files(name: str | None, flags: SpecFlags) -> list[Document]:
     """The pools of -f, each with its cluster; the one called `name`, where a name is given."""
     if flags.said:
         words = ", ".join("--" + word.replace("_", "-") for word in flags.said)
-        raise Invalid.one("conflicting-fields", f"-f and {words}: the file says it all", hint="leave the flags or the file out")
+        raise Invalid.one(
+            "conflicting-fields", f"-f and {words}: the file says it all", hint="leave the flags or the file out"
+        )
     found = [Document(with_cluster(one.pool), one.origin) for one in read_paths(flags.file or ())]
     if name is None:
         return found
@@ -144,7 +146,9 @@ def _sharing(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
     if flags.one_share_per_container:
         if flags.time_slicing is None:
             field = "spec.sharing.timeSlicing.failRequestsGreaterThanOne"
-            findings.append(Finding("conflicting-fields", "--one-share-per-container goes with --time-slicing", field=field))
+            findings.append(
+                Finding("conflicting-fields", "--one-share-per-container goes with --time-slicing", field=field)
+            )
         else:
             sharing["timeSlicing"]["failRequestsGreaterThanOne"] = True
     if flags.rename_shared:
@@ -161,7 +165,9 @@ def read_mig(text: str, findings: list[Finding]) -> dict[str, Any]:
         profile, _, count = part.strip().partition("=")
         if not profile or (count and not count.strip().isdecimal()):
             message = f"{part.strip() or text!r} is not PROFILE=COUNT"
-            findings.append(Finding("invalid-value", message, field="spec.sharing.mig.layout", hint="--mig 3g.20gb=1,1g.5gb=2"))
+            findings.append(
+                Finding("invalid-value", message, field="spec.sharing.mig.layout", hint="--mig 3g.20gb=1,1g.5gb=2")
+            )
             continue
         layout[profile.strip()] = layout.get(profile.strip(), 0) + int(count or 1)
     return {"layout": layout}
@@ -180,7 +186,8 @@ def _pairs(written: Iterable[str] | None, flag: str, code: str, findings: list[F
 
 
 def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
-    """`aks.osSku=Ubuntu` ... as the mappings that they mean. Text fields take the text as typed, others YAML, lists `a,b`."""
+    """`aks.osSku=Ubuntu` ... as the mappings that they mean. Text fields take the text as typed, others YAML, lists
+    `a,b`."""
     result: dict[str, Any] = {}
     for text in written:
         path, equals, value = text.partition("=")

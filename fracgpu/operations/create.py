@@ -25,7 +25,8 @@ class CreateOptions:
 def create(prepared: Prepared, session: Session, wait: Wait, options: CreateOptions = CreateOptions()) -> Work:
     """Make the pool unless it is there, and wait until it is ready.
 
-    Raises ExistsDifferently where a pool of that name differs, the cause where it is in a failed state, and whatever the
+    Raises ExistsDifferently where a pool of that name differs, the cause where it is in a failed state, and whatever
+    the
     cloud refuses. A pool that is being made as wanted (by an earlier run, on any machine) is waited for.
     """
     seen = session.observe(prepared.pool.name)
@@ -48,8 +49,6 @@ def compare(prepared: Prepared, seen: Observed) -> list[Change]:
         change_of(want, there.get((want.kind, want.name)), cloud.comparison(want.kind), seen.tag)
         for want in prepared.resources
     ]
-
-
 
 
 def _make(prepared: Prepared, session: Session, wait: Wait, options: CreateOptions) -> Work:
@@ -105,6 +104,13 @@ def _differs(seen: Observed, changes: list[Change]) -> Conflict:
     fields = [one for change in changes for one in change.fields]
     said = "; ".join(map(str, fields[:5])) + ("; ..." if len(fields) > 5 else "")
     replaced = any(change.action is Action.REPLACE for change in changes)
-    hint = "fracgpu pool apply -f FILE changes it" + (" (with --replace, since a field is fixed at creation)" if replaced else "")
-    detail = {"fields": [{"path": ".".join(one.path), "before": one.before, "after": one.after, "effect": one.effect.value} for one in fields]}
+    hint = "fracgpu pool apply -f FILE changes it" + (
+        " (with --replace, since a field is fixed at creation)" if replaced else ""
+    )
+    detail = {
+        "fields": [
+            {"path": ".".join(one.path), "before": one.before, "after": one.after, "effect": one.effect.value}
+            for one in fields
+        ]
+    }
     return ExistsDifferently(f"{seen.name} exists and differs: {said}", hint=hint, detail=detail)

@@ -1,4 +1,5 @@
-"""A written pool made ready: resolved, held against its cloud's rules, and turned into the bodies its cloud will receive."""
+"""A written pool made ready: resolved, held against its cloud's rules, and turned into the bodies its cloud will
+receive."""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def raise_errors(findings: Sequence[Finding], *, strict: bool = False) -> None:
     warnings = [finding for finding in findings if finding.level is Level.WARNING]
     if strict and warnings:
         words = "a warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
-        first = Finding("warnings-as-errors", f"{words}, and --strict was said: {warnings[0].message}", field=warnings[0].field)
+        first = Finding(
+            "warnings-as-errors", f"{words}, and --strict was said: {warnings[0].message}", field=warnings[0].field
+        )
         raise Invalid([first, *warnings])
 
 

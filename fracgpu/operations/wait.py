@@ -14,7 +14,8 @@ from fracgpu.resolve import ClusterRef
 PACE = (1.0, 2.0, 5.0, 5.0, 10.0)
 """Seconds between looks; the last one repeats. A cloud's own wish (Progress.next_look) comes first."""
 PATIENCE = 10
-"""Looks in a row that may fail to reach the cloud (a dropped connection, a laptop that slept) before the wait gives up."""
+"""Looks in a row that may fail to reach the cloud (a dropped connection, a laptop that slept) before the wait gives
+up."""
 
 
 @dataclass(slots=True)
@@ -31,7 +32,13 @@ class Wait:
 
     @classmethod
     def start(
-        cls, pool: str, cluster: ClusterRef, limit: float, again: str, clock: Clock | None = None, pace: tuple[float, ...] = PACE
+        cls,
+        pool: str,
+        cluster: ClusterRef,
+        limit: float,
+        again: str,
+        clock: Clock | None = None,
+        pace: tuple[float, ...] = PACE,
     ) -> Wait:
         clock = clock or SystemClock()
         return cls(pool, cluster, limit, again, clock, clock.now(), pace)

@@ -1,7 +1,9 @@
 """The contract of a cloud, and the registry of the clouds.
 
-A cloud is a package `fracgpu.providers.<name>` that has the members of `Provider`. All but `connect` are pure functions of
-plain data and load no SDK; `connect` imports the cloud's SDK and gives a `Session`, the only thing that has effects. Only
+A cloud is a package `fracgpu.providers.<name>` that has the members of `Provider`. All but `connect` are pure
+functions of
+plain data and load no SDK; `connect` imports the cloud's SDK and gives a `Session`, the only thing that has effects.
+Only
 our own frozen types and plain JSON cross this line.
 """
 
@@ -50,7 +52,8 @@ class Support:
 class ClusterFacts:
     """What only the cloud knows about a cluster and a desired body needs.
 
-    `zones` are those that a pool without zones of its own would span; `subnets` and `node_role` are EKS's, from the cluster
+    `zones` are those that a pool without zones of its own would span; `subnets` and `node_role` are EKS's, from the
+    cluster
     and the groups that it has. `extra` are the cloud's own words for what a message may name.
     """
 
@@ -94,7 +97,8 @@ class PoolStatus:
 class Observed:
     """A pool as its cloud reports it: its resources (the pool itself last), whose it is, and how it is.
 
-    Bodies are what the API returned, in the shape in which it is sent, before `settled`. `tag` is the version to guard a
+    Bodies are what the API returned, in the shape in which it is sent, before `settled`. `tag` is the version to
+    guard a
     change with, where the cloud has one.
     """
 
@@ -156,18 +160,22 @@ class KubeAccess:
 
 
 class Session(Protocol):
-    """A signed-in connection to the cluster's cloud; the only place with effects, and the only one that imports its SDK.
+    """A signed-in connection to the cluster's cloud; the only place with effects, and the only one that imports its
+    SDK.
 
     Every method raises our errors alone: NotSignedIn, Forbidden, NotFound (the cluster, with `nearest`), Quota, Stock,
-    Busy, Throttled, Unreachable, CloudError, each `from` the SDK's own, with the cloud's code, message and request id in
+    Busy, Throttled, Unreachable, CloudError, each `from` the SDK's own, with the cloud's code, message and request id
+    in
     `detail`. Calls have explicit time limits and retries; a retry after a lost answer never does a thing twice.
     """
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
-        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
+        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads
+        only."""
 
     def cluster_facts(self) -> ClusterFacts:
-        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that do."""
+        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that
+        do."""
 
     def observe(self, name: str) -> Observed | None:
         """The pool of that name; None where the cluster has none. Reads only."""
@@ -180,7 +188,8 @@ class Session(Protocol):
 
         A create is create-only-if-missing: where the resource exists by now with the same body (a lost answer, a second
         run) the operation in flight is returned; with another body ExistsDifferently is raised. An update or delete is
-        guarded by `change.tag` where the cloud has such tags. Raises Busy while another operation holds the pool or cluster.
+        guarded by `change.tag` where the cloud has such tags. Raises Busy while another operation holds the pool or
+        cluster.
         """
 
     def operations(self, pool: str) -> Sequence[Operation]:
@@ -219,7 +228,8 @@ class Provider(Protocol):
         """What is owned, and what can be changed in place, in resources of this kind."""
 
     def settled(self, observed: Resource) -> Resource:
-        """An observed resource without what the cloud adds itself and without the mark, comparable with `unmarked` desired."""
+        """An observed resource without what the cloud adds itself and without the mark, comparable with `unmarked`
+        desired."""
 
     def read(self, observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         """The file form of an existing pool, ours or not, and notes on what the form cannot say."""

@@ -1,6 +1,8 @@
-"""The one seam between fracgpu and wherever the clouds are: public, sovereign, behind a private endpoint, or the sandbox.
+"""The one seam between fracgpu and wherever the clouds are: public, sovereign, behind a private endpoint, or the
+sandbox.
 
-An `Access` comes from the command line, the environment or the user's own configuration, never from a file of the folder
+An `Access` comes from the command line, the environment or the user's own configuration, never from a file of the
+folder
 that one happens to stand in: who chooses the endpoint receives the token.
 """
 
@@ -13,7 +15,8 @@ from dataclasses import dataclass
 class Access:
     """Where to call and as whom. None is the SDK's own endpoint and identity.
 
-    With `sandbox` the credentials are fixed dummies, no identity chain is loaded, and proxies are passed by; without it an
+    With `sandbox` the credentials are fixed dummies, no identity chain is loaded, and proxies are passed by; without
+    it an
     endpoint must be https, so that a token never travels in the clear.
     """
 

@@ -25,10 +25,16 @@ def create(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan of a first creation; offline")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the pool is ready")] = True,
     timeout: TimeoutOption = "45m",
-    adopt: Annotated[bool, typer.Option("--adopt", help="Mark an existing pool that is as wanted as fracgpu's")] = False,
-    recreate: Annotated[bool, typer.Option("--recreate", help="Delete the pool first where it is in a failed state")] = False,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Mark an existing pool that is as wanted as fracgpu's")
+    ] = False,
+    recreate: Annotated[
+        bool, typer.Option("--recreate", help="Delete the pool first where it is in a failed state")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail")] = False,
-    preflight: Annotated[bool, typer.Option("--preflight/--no-preflight", help="Ask for quota and offerings first")] = True,
+    preflight: Annotated[
+        bool, typer.Option("--preflight/--no-preflight", help="Ask for quota and offerings first")
+    ] = True,
     verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Look at the nodes afterwards")] = True,
     with_plugin: Annotated[bool, typer.Option("--with-plugin", help="Write the plugin config it needs too")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,

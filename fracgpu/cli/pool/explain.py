@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fracgpu.advertise import Explanation, explain as contract
+from fracgpu.advertise import Explanation
+from fracgpu.advertise import explain as contract
 from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.flags import SpecFlags, with_spec

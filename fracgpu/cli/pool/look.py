@@ -54,7 +54,11 @@ def sharing_words(sharing: dict[str, Any]) -> str:
     mig = sharing.get("mig") or {}
     words = []
     if mig:
-        cut = mig.get("profile") or ",".join(f"{name}={count}" for name, count in (mig.get("layout") or {}).items()) or "by device"
+        cut = (
+            mig.get("profile")
+            or ",".join(f"{name}={count}" for name, count in (mig.get("layout") or {}).items())
+            or "by device"
+        )
         words.append(f"mig {cut}")
     if sharing.get("timeSlicing"):
         words.append(f"time-slicing {sharing['timeSlicing']['replicas']}")
@@ -64,13 +68,21 @@ def sharing_words(sharing: dict[str, Any]) -> str:
 
 
 @with_cluster_flags
-def show(cluster: ClusterFlags, name: Annotated[str, typer.Argument(help="Name of the pool")], out: OutputOption = Output.YAML) -> None:
+def show(
+    cluster: ClusterFlags,
+    name: Annotated[str, typer.Argument(help="Name of the pool")],
+    out: OutputOption = Output.YAML,
+) -> None:
     """One pool in the file form, with its status."""
     _print(cluster, name, out, status=True)
 
 
 @with_cluster_flags
-def export(cluster: ClusterFlags, name: Annotated[str, typer.Argument(help="Name of the pool")], out: OutputOption = Output.YAML) -> None:
+def export(
+    cluster: ClusterFlags,
+    name: Annotated[str, typer.Argument(help="Name of the pool")],
+    out: OutputOption = Output.YAML,
+) -> None:
     """The file form of an existing pool: planning it changes nothing."""
     _print(cluster, name, out, status=False)
 
@@ -80,7 +92,11 @@ def _print(cluster: ClusterFlags, name: str, out: Output, *, status: bool) -> No
     cloud = provider(where.provider)
     seen = found(connect(where), name)
     document = pool_document(seen, cloud)
-    body = {key: value for key, value in document.items() if key not in ("apiVersion", "kind") and (status or key != "status")}
+    body = {
+        key: value
+        for key, value in document.items()
+        if key not in ("apiVersion", "kind") and (status or key != "status")
+    }
     say_notes(notes_on(seen, cloud))
     if out is Output.NAME:
         output.write(f"nodepool/{name}")
