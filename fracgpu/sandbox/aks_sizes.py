@@ -60,7 +60,7 @@ _KINDS = (
         "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition",
         driver="grid",
     ),
-    _Kind(r"nv\d+m?ads_a10_v5", "StandardNVADSA10v5Family", "NVIDIA-A10", driver="grid"),
+    _Kind(r"nv\d+adm?s_a10_v5", "StandardNVADSA10v5Family", "NVIDIA-A10", driver="grid"),
     _Kind(r"nc\d+ads_a10_v4", "StandardNCADSA10v4Family", "NVIDIA-A10", driver="grid"),
     _Kind(r"nc\d+as_t4_v3", "Standard NCASv3_T4 Family", "Tesla-T4"),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from fracgpu.errors import CloudError, Invalid, Unreachable
@@ -62,7 +63,7 @@ class Control:
                 return json.load(answer)
         except HTTPError as error:
             raise _refusal(error) from error
-        except (URLError, OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise Unreachable(
                 f"The sandbox does not answer at {self._endpoints.http}.", hint="fracgpu sandbox start"
             ) from error
@@ -74,7 +75,7 @@ def identity(http: str, timeout: float = 2.0) -> str | None:
         with _direct.open(f"{http}/healthz", timeout=timeout) as answer:
             found = json.loads(answer.read(4096))
             return str(found["id"])
-    except (URLError, OSError, ValueError, KeyError, TypeError):
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return None
 
 

@@ -20,9 +20,25 @@ if TYPE_CHECKING:
     from fracgpu.sandbox.server import Server
     from fracgpu.sandbox.world import Cluster, Pool
 
-FAULT_FIELDS = {"status", "code", "message", "times", "delay", "drop", "retry_after", "outcome"}
 OUTCOMES = ("failed", "endless", "partial")
 FAULTY_CLOUDS = ("aks", "gke", "eks", "k8s")
+
+
+def _whole(least: int, most: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+FAULT_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "status": (_whole(100, 599), "an HTTP status"),
+    "code": (lambda value: isinstance(value, str), "text"),
+    "message": (lambda value: isinstance(value, str), "text"),
+    "times": (_whole(1, 1_000_000), "a number of calls"),
+    "delay": (lambda value: type(value) in (int, float) and 0 <= value <= 3600, "seconds, at most an hour"),
+    "drop": (lambda value: isinstance(value, bool), "true or false"),
+    "retry_after": (_whole(0, 86_400), "whole seconds"),
+    "outcome": (lambda value: value in OUTCOMES, f"one of {', '.join(OUTCOMES)}"),
+}
+"""What a fault may say beside `cloud` and `call`, and what is right there."""
 
 
 class Control:
@@ -87,10 +103,11 @@ class Control:
         cloud, call = fields.pop("cloud", None), fields.pop("call", None)
         if cloud not in FAULTY_CLOUDS or not isinstance(call, str) or not call:
             raise Refused(f"a fault needs cloud (one of {', '.join(FAULTY_CLOUDS)}) and call (the API's own name)")
-        if unknown := set(fields) - FAULT_FIELDS:
-            raise Refused(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(FAULT_FIELDS))}")
-        if fields.get("outcome") not in (None, *OUTCOMES):
-            raise Refused(f"outcome is one of {', '.join(OUTCOMES)}")
+        if unknown := set(fields) - set(FAULT_FIELDS):
+            raise Refused(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(FAULT_FIELDS)}")
+        for name, (right, words) in FAULT_FIELDS.items():
+            if fields.get(name) is not None and not right(fields[name]):
+                raise Refused(f"{name} is {words}, not {fields[name]!r}")
         fault = self._server.world.faults.add(cloud, call, **fields)
         return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 30 * 60.0
 LOOK_EVERY = 1.0
+GRACE = 1.0
 
 
 def main(home: Path, ready: int) -> None:
@@ -34,22 +35,30 @@ def main(home: Path, ready: int) -> None:
     folder.write_state(home, endpoints)
     os.close(ready)
     threading.Thread(target=server.warm, daemon=True).start()
+    serve(home, server)
+
+
+def serve(home: Path, server: Server) -> None:
+    """Wait for a reason to end, then end: the state file goes first, if it is still this server's."""
+    from fracgpu.sandbox import folder
+
     while not server.stopping.wait(LOOK_EVERY):
-        if _forgotten(home, server.id) or _idle(server):
+        if _forgotten(home, server.id) or is_idle(server):
             break
     if not _forgotten(home, server.id):
         (home / folder.STATE).unlink(missing_ok=True)
-    server.end()
+    server.end(GRACE)
 
 
-def _forgotten(home: Path, id: str) -> bool:  # noqa: A002
+def _forgotten(home: Path, id: str) -> bool:
     from fracgpu.sandbox import folder
 
     known = folder.read_state(home)
     return known is None or known.id != id
 
 
-def _idle(server: Server) -> bool:
+def is_idle(server: Server) -> bool:
+    """Whether nobody has asked for half an hour and nobody is being answered."""
     return not server.busy and time.monotonic() - server.used > IDLE_SECONDS
 
 

@@ -12,6 +12,7 @@ import itertools
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,10 +58,13 @@ class Listener(ThreadingHTTPServer):
         with self._guard:
             self.busy += change
 
-    def end(self) -> None:
-        """Stop listening and close what is open."""
+    def end(self, grace: float) -> None:
+        """Stop listening, let answers under way be sent for up to `grace` seconds, close what is then open."""
         self.shutdown()
         self.server_close()
+        deadline = time.monotonic() + grace
+        while self.busy and time.monotonic() < deadline:
+            time.sleep(0.01)
         with self._guard:
             connections = list(self._connections)
         for connection in connections:

@@ -6,6 +6,7 @@ a server that was killed: all read as "not running", and the next start puts thi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -57,7 +58,8 @@ def stop() -> bool:
 
 
 def _end(home: Path, endpoints: Endpoints) -> None:
-    client.Control(endpoints).stop()
+    with contextlib.suppress(Unreachable):
+        client.Control(endpoints).stop()
     deadline = time.monotonic() + STOP_TIMEOUT
     while client.identity(endpoints.http) == endpoints.id:
         if time.monotonic() > deadline:

@@ -68,10 +68,10 @@ class Server:
             if exists(module):
                 self._router.front(module)
 
-    def end(self) -> None:
-        """Stop listening; calls in flight are cut off."""
+    def end(self, grace: float = 0.0) -> None:
+        """Stop listening; calls that are not answered within `grace` seconds are cut off."""
         self.stopping.set()
-        self._listener.end()
+        self._listener.end(grace)
         self._grpc.stop(grace=None).wait()
         for thread in self._threads:
             thread.join()

@@ -17,7 +17,7 @@ from fracgpu.sandbox.world import Json, World
 CLOUDS = ("aks", "gke", "eks")
 
 
-class Refused(ValueError):  # noqa: N818
+class Refused(ValueError):
     """A request to the control API that makes no sense; the text says what would."""
 
 
@@ -68,7 +68,8 @@ def _node(world: World, fields: Json) -> None:
     nodes = world.settings.setdefault("node", {})
     node = nodes.setdefault(_text(fields, "name"), {"labels": {}, "allocatable": {}, "ready": None})
     node["labels"].update(fields.get("labels") or {})
-    node["allocatable"].update({name: int(count) for name, count in (fields.get("allocatable") or {}).items()})
+    counts: Json = fields.get("allocatable") or {}
+    node["allocatable"].update({resource: int(_number(counts, resource)) for resource in counts})
     if fields.get("ready") is not None:
         node["ready"] = bool(fields["ready"])
 

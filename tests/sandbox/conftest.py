@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 
@@ -37,3 +38,11 @@ def sandbox() -> Iterator[Sandbox]:
     running = Sandbox()
     yield running
     running.server.end()
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on which nobody listens: it was bound a moment ago and let go."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fracgpu.sandbox.listener import Listener
+from tests.sandbox.conftest import Sandbox
 
 
 def _app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -32,7 +33,7 @@ def connection() -> Iterator[http.client.HTTPConnection]:
     client = http.client.HTTPConnection("127.0.0.1", listener.server_port)
     yield client
     client.close()
-    listener.end()
+    listener.end(grace=0)
     thread.join()
 
 
@@ -70,7 +71,7 @@ def test_an_exception_is_an_answer_of_500(
     assert "RuntimeError: broken" in capsys.readouterr().err
 
 
-def test_the_sandbox_answers_on_its_ports(sandbox: Any) -> None:
+def test_the_sandbox_answers_on_its_ports(sandbox: Sandbox) -> None:
     host = sandbox.http.removeprefix("http://")
     client = http.client.HTTPConnection(host)
     assert _ask(client, "GET", "/healthz")[0] == 200
