@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from fracgpu.sandbox.gke_names import API, cluster_zones, digest, region, target_of
-from fracgpu.sandbox.gke_pool import VERSION, first_nodes, new_pool, ordered, renew, settle_nodes
+from fracgpu.sandbox.gke_pool import first_nodes, new_pool, ordered, renew, settle_nodes
+from fracgpu.sandbox.gke_versions import VERSION, VERSIONS
 from fracgpu.sandbox.world import Cluster, Json, World
-
-OTHER_VERSIONS = ("1.34.6-gke.1154000", "1.33.9-gke.1060000")
 
 CERTIFICATE = (
     "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJpekNDQVRHZ0F3SUJBZ0lVYXNCZlFkUkRSais0MllhV3oraTBtclBZTHhRd0NnWUlLb1pJ"
@@ -100,15 +99,14 @@ def _endpoint(world: World, cluster: Cluster) -> str:
 
 def server_config() -> Json:
     """The versions and images that a location offers."""
-    versions = [VERSION, *OTHER_VERSIONS]
     channels = ("RAPID", "REGULAR", "STABLE")
     return {
         "defaultClusterVersion": VERSION,
-        "validNodeVersions": versions,
-        "validMasterVersions": versions,
+        "validNodeVersions": list(VERSIONS),
+        "validMasterVersions": list(VERSIONS),
         "defaultImageType": "COS_CONTAINERD",
         "validImageTypes": ["COS_CONTAINERD", "UBUNTU_CONTAINERD", "WINDOWS_LTSC_CONTAINERD"],
         "channels": [
-            {"channel": channel, "defaultVersion": VERSION, "validVersions": versions} for channel in channels
+            {"channel": channel, "defaultVersion": VERSION, "validVersions": list(VERSIONS)} for channel in channels
         ],
     }

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from fracgpu.sandbox import gke_tables
 from fracgpu.sandbox.gke_machines import machine_type
 from fracgpu.sandbox.gke_names import API, cluster_zones, digest, instance_groups, region, target_of
+from fracgpu.sandbox.gke_versions import node_version
 from fracgpu.sandbox.world import Cloud, Cluster, Json, Pool
-
-VERSION = "1.35.3-gke.1389000"
 
 GPU_TAINT: Json = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 
@@ -30,7 +29,7 @@ def filled(cluster: Cluster, sent: Json) -> Json:
     zones = tuple(body.get("locations") or cluster_zones(cluster.path[1]))
     body["locations"] = list(zones)
     body["config"] = _filled_config(cluster, body.get("config", {}))
-    body.setdefault("version", VERSION)
+    body["version"] = node_version(body.get("version", "-"))
     body.setdefault("management", {})
     body.setdefault("maxPodsConstraint", {"maxPodsPerNode": "110"})
     body["upgradeSettings"] = {"strategy": "SURGE", **body.get("upgradeSettings", {"maxSurge": 1})}

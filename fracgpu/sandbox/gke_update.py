@@ -7,8 +7,9 @@ import copy
 from fracgpu.sandbox.gke_errors import GkeError, invalid
 from fracgpu.sandbox.gke_gpu_rules import check_accelerators, check_sharing
 from fracgpu.sandbox.gke_names import instance_groups
-from fracgpu.sandbox.gke_pool import VERSION, accelerators, settle_nodes
+from fracgpu.sandbox.gke_pool import accelerators, settle_nodes
 from fracgpu.sandbox.gke_rules import check_config, check_locations, check_machine, check_upgrade_settings
+from fracgpu.sandbox.gke_versions import node_version
 from fracgpu.sandbox.world import Cluster, Json, Pool, World
 
 _WRAPPED = {"tags": "tags", "labels": "labels", "taints": "taints", "resourceLabels": "labels"}
@@ -53,7 +54,6 @@ _OTHER = ("nodeVersion", "locations", "accelerators", "nodeNetworkConfig")
 def asked_for(request: Json) -> Json:
     """What an UpdateNodePoolRequest asks to change, without the words that say where."""
     asked = {key: value for key, value in request.items() if key not in _ADDRESS}
-    # gcloud upgrades to the control plane's version with "-" and sends imageType with it, often empty.
     if not asked:
         fields = [*_OTHER, *_WRAPPED, *sorted(_CONFIG | _POOL)]
         raise invalid(f"At least one of {[_snake(name) for name in fields]} must be specified.")
@@ -118,7 +118,7 @@ def updated(cluster: Cluster, body: Json, asked: Json) -> Json:
         elif key == "nodeNetworkConfig":
             new["networkConfig"] = {**new["networkConfig"], **value}
         elif key == "nodeVersion":
-            new["version"] = VERSION if value in ("-", "latest") else value
+            new["version"] = node_version(value)
         elif key == "locations":
             new["locations"] = list(value)
             new["instanceGroupUrls"] = instance_groups(cluster, new["name"], tuple(value))

@@ -108,11 +108,15 @@ def test_an_etag_of_yesterday(pool: Any, client: Any) -> None:
 
 
 def test_upgrade_settings_and_version(pool: Any, client: Any) -> None:
-    update(client, upgrade_settings={"max_surge": 2}, node_version="-")
-
+    update(client, upgrade_settings={"max_surge": 2}, node_version="1.34")
     shown = read(client)
     assert shown.upgrade_settings.max_surge == 2
-    assert shown.version == pool.version
+    assert shown.version.startswith("1.34.")
+
+    update(client, node_version="-")
+    assert read(client).version == pool.version
+    with pytest.raises(exceptions.InvalidArgument, match=r'Node version "1\.12" is unsupported'):
+        update(client, node_version="1.12")
 
 
 def test_a_pool_that_is_changed_is_reconciling(slow: Sandbox, client: Any) -> None:
