@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import cycle
 
 from fracgpu.catalog.geometry import Arrangement, left
 from fracgpu.catalog.layout import by_size
 from fracgpu.catalog.models import Gpu, Profile
 
+# Light fills under dark letters on any background, told apart by the common kinds of colour blindness.
+_FILLS = ("#d5d5d5", "#e5b3d4", "#ffd166", "#95d5b2", "#a8b8f0", "#8ecae6", "#f4a582")
+INK = "#14181d"
+"""The colour of letters on a fill."""
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One GPU instance: a letter to find it by, its profile, and the number of that profile's colour on its GPU.
-
-    The number is the profile's rank by size, so a profile keeps its colour from one layout to the next.
-    """
+    """One GPU instance: a letter to find it by, its profile, and the fill that the profile has in every layout."""
 
     letter: str
     profile: Profile
-    colour: int
+    fill: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A profile of the picture: the letters of its instances, its colour, and what one of them has."""
+    """A profile of the picture: the letters of its instances, their fill, and what one of them has."""
 
     letters: str
-    colour: int
+    fill: str
     text: str
 
 
@@ -97,13 +100,13 @@ def draw(gpu: Gpu, arrangement: Arrangement) -> Picture:
 
 def _boxes(gpu: Gpu, arrangement: Arrangement, width: int) -> tuple[_Box, ...]:
     profiles = {profile.name: profile for profile in by_size(gpu)}
-    colours = {name: number for number, name in enumerate(profiles)}
+    fills = dict(zip(profiles, cycle(_FILLS), strict=False))
     if arrangement.placements:
         starts = [(place.start, profiles[place.profile]) for place in arrangement.placements]
     else:
         starts = list(_in_a_row((profiles[name] for name in arrangement.creation_order), width))
     placed = enumerate(sorted(starts, key=lambda item: item[0]))
-    return tuple(_Box(start, Instance(_letter(at), row, colours[row.name])) for at, (start, row) in placed)
+    return tuple(_Box(start, Instance(_letter(at), row, fills[row.name])) for at, (start, row) in placed)
 
 
 def _in_a_row(profiles: Iterable[Profile], width: int) -> Iterator[tuple[int, Profile]]:
@@ -157,7 +160,7 @@ def _legend(instances: list[Instance], arrangement: Arrangement) -> Iterator[Leg
     for name, count in arrangement.layout.profiles:
         those = [instance for instance in instances if instance.profile.name == name]
         text = f"{count} x {name}: {_share(those[0].profile)}{' each' if count > 1 else ''}"
-        yield LegendEntry(" ".join(instance.letter for instance in those), those[0].colour, text)
+        yield LegendEntry(" ".join(instance.letter for instance in those), those[0].fill, text)
 
 
 def _share(profile: Profile) -> str:

@@ -12,14 +12,11 @@ from rich.text import Text
 
 from fracgpu.catalog.geometry import Arrangement
 from fracgpu.catalog.models import Gpu
-from fracgpu.catalog.picture import Instance, Picture, Row, draw
+from fracgpu.catalog.picture import INK, Instance, Picture, Row, draw
 
 _MARGIN = len("compute ")
 _WIDEST = 64
 """Characters for the cells: with the margin and the frame they go into 80 columns."""
-
-# Black on a light colour keeps its contrast on dark and on light terminals.
-_COLOURS = ("white", "bright_magenta", "bright_yellow", "bright_green", "bright_blue", "bright_cyan", "bright_red")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ def _cells(row: Row, scale: int, pen: _Pen) -> Text:
         if segment.instance is None:
             text.append(pen.idle * room, "dim")
         else:
-            text.append(_label(segment.instance, room), _style(segment.instance.colour))
+            text.append(_label(segment.instance, room), f"{INK} on {segment.instance.fill}")
     return text.append(pen.wall)
 
 
@@ -102,14 +99,10 @@ def _label(instance: Instance, room: int) -> str:
     return next((text for text in texts if len(text) < room), instance.letter).ljust(room)[:room]
 
 
-def _style(colour: int) -> str:
-    return f"black on {_COLOURS[colour % len(_COLOURS)]}"
-
-
 def _legend(picture: Picture) -> Iterator[RenderableType]:
     grid = Table.grid(padding=(0, 1))
     for entry in picture.legend:
-        grid.add_row(Text(f" {entry.letters} ", _style(entry.colour)), Text(entry.text))
+        grid.add_row(Text(f" {entry.letters} ", f"{INK} on {entry.fill}"), Text(entry.text))
     if picture.legend:
         yield Padding(grid, (0, 0, 0, _MARGIN))
     for note in picture.notes:

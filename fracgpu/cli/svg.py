@@ -8,7 +8,7 @@ from html import escape
 
 from fracgpu.catalog.geometry import Arrangement
 from fracgpu.catalog.models import Gpu
-from fracgpu.catalog.picture import LegendEntry, Picture, Row, Segment, draw
+from fracgpu.catalog.picture import INK, LegendEntry, Picture, Row, Segment, draw
 
 _WIDTH = 760
 _MARGIN = 24
@@ -20,9 +20,6 @@ _LINE = 20
 _PANEL_GAP = 28
 _HEADING = 56
 
-# Light fills under dark letters, told apart by the common kinds of colour blindness (after Okabe and Ito).
-_COLOURS = ("#d5d5d5", "#e5b3d4", "#ffd166", "#95d5b2", "#a8b8f0", "#8ecae6", "#f4a582")
-
 _STYLE = """
   .paper { fill: #ffffff }
   .text { fill: #1f2933; font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
@@ -30,7 +27,7 @@ _STYLE = """
   .head { font-size: 18px; font-weight: 600 }
   .title { font-weight: 600 }
   .cell { stroke: #1f2933; stroke-width: 1.2 }
-  .name { fill: #14181d; font-size: 12.5px; text-anchor: middle }
+  .name { fill: INK; font-size: 12.5px; text-anchor: middle }
   .idle { fill: url(#idle); stroke: #7b8794; stroke-width: 1; stroke-dasharray: 3 3 }
   .stripe { stroke: #b0b8c1; stroke-width: 2 }
   @media (prefers-color-scheme: dark) {
@@ -38,7 +35,7 @@ _STYLE = """
     .text { fill: #e4e7eb }
     .quiet { fill: #9aa5b1 }
     .cell { stroke: #14181d }
-    .name { fill: #14181d }
+    .name { fill: INK }
     .stripe { stroke: #52606d }
   }
 """
@@ -68,7 +65,7 @@ def _head(gpu: Gpu, titles: Sequence[str], height: int) -> Iterator[str]:
     )
     yield f'<title id="title">{escape(gpu.product)}: MIG layouts</title>'
     yield f'<desc id="desc">{escape("; ".join(titles))}</desc>'
-    yield f"<style>{_STYLE}</style>"
+    yield f"<style>{_STYLE.replace('INK', INK)}</style>"
     yield f"<defs>{_PATTERN}</defs>"
     yield f'<rect class="paper" width="{_WIDTH}" height="{height}"/>'
     yield _text(_MARGIN, 36, gpu.product, "head")
@@ -94,7 +91,7 @@ def _height(picture: Picture) -> int:
 
 
 def _note_lines(picture: Picture) -> list[str]:
-    return [line for note in picture.notes for line in textwrap.wrap(note, 92)]
+    return [line for note in picture.notes for line in textwrap.wrap(note, 92, break_on_hyphens=False)]
 
 
 def _row(row: Row, picture: Picture, top: int) -> Iterator[str]:
@@ -111,7 +108,7 @@ def _cell(segment: Segment, picture: Picture, top: int) -> Iterator[str]:
         yield f'<rect class="idle" {box}><title>unused</title></rect>'
         return
     instance = segment.instance
-    yield f'<rect class="cell" {box} fill="{_fill(instance.colour)}"/>'
+    yield f'<rect class="cell" {box} fill="{instance.fill}"/>'
     label = f"{instance.letter} {instance.profile.name}"
     if len(label) * 7.5 > width - 8:
         label = f"{instance.letter} {instance.profile.name.partition('.')[0]}"
@@ -120,15 +117,11 @@ def _cell(segment: Segment, picture: Picture, top: int) -> Iterator[str]:
 
 def _legend(entry: LegendEntry, top: int) -> Iterator[str]:
     x = _MARGIN + _LABEL
-    yield f'<rect class="cell" x="{x + 1}" y="{top + 3}" width="14" height="14" rx="3" fill="{_fill(entry.colour)}"/>'
+    yield f'<rect class="cell" x="{x + 1}" y="{top + 3}" width="14" height="14" rx="3" fill="{entry.fill}"/>'
     yield (
         f'<text class="text" x="{x + 24}" y="{top + 14}"><tspan class="title">{entry.letters}</tspan>'
         f'<tspan dx="8">{escape(entry.text)}</tspan></text>'
     )
-
-
-def _fill(colour: int) -> str:
-    return _COLOURS[colour % len(_COLOURS)]
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:

@@ -92,8 +92,8 @@ def test_letters_run_from_left_to_right_and_the_legend_names_them() -> None:
 def test_a_profile_keeps_its_colour_from_one_layout_to_the_next() -> None:
     one = pictured("a100-40gb", **{"3g.20gb": 1, "1g.5gb": 1})
     other = pictured("a100-40gb", **{"1g.5gb": 7})
-    assert one.legend[-1].colour == other.legend[0].colour
-    assert one.legend[0].colour != one.legend[-1].colour
+    assert one.legend[-1].fill == other.legend[0].fill
+    assert one.legend[0].fill != one.legend[-1].fill
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from fracgpu.catalog.load import load
 from fracgpu.cli.draw import gpu_picture
 
 MIXED = {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 1}
+FILLED = "\x1b[38;2;20;24;29;48;2;"
 PICTURE = """\
 3g.20gb=1,2g.10gb=1,1g.5gb=1
         ┌───────┬───────┬───────────────┬───────────────────────────────┐
@@ -35,7 +36,7 @@ def shown(key: str, counts: dict[str, int], *, width: int = 80, colour: bool = F
     assert isinstance(arrangement, Arrangement)
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding=encoding)
-    console = Console(file=out, width=width, color_system="256" if colour else None, force_terminal=colour)
+    console = Console(file=out, width=width, color_system="truecolor" if colour else None, force_terminal=colour)
     console.print(gpu_picture(gpu, arrangement))
     out.flush()
     lines = raw.getvalue().decode(encoding).splitlines()
@@ -48,11 +49,11 @@ def test_without_colour_letters_and_boxes_say_it_all() -> None:
 
 def test_colour_adds_nothing_but_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     coloured = shown("a100-40gb", MIXED, colour=True)
-    assert coloured.count("\x1b[30;") == 9
+    assert coloured.count(FILLED) == 9
     plain = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert [line.rstrip() for line in plain.splitlines()] == PICTURE.splitlines()
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[30;" not in shown("a100-40gb", MIXED, colour=True)
+    assert FILLED not in shown("a100-40gb", MIXED, colour=True)
 
 
 def test_a_terminal_that_knows_ascii_only_gets_ascii_only() -> None:
