@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: Listener
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:
         """Requests are not logged: they carry tokens."""
 
     def serve(self) -> None:
@@ -172,7 +172,7 @@ class _Answer:
                 close()
 
     def _start_response(
-        self, status: str, headers: list[tuple[str, str]], exc_info: Any = None
+        self, status: str, headers: list[tuple[str, str]], _exc_info: Any = None
     ) -> Callable[[bytes], object]:
         self._head = (status, headers)
         return self._handler.wfile.write

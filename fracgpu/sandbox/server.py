@@ -29,9 +29,12 @@ TICK = 0.2
 
 
 class Server:
-    """Listens from the moment it is made until `end`. `id` tells it from any other process on the same port."""
+    """Listens from the moment it is made until `end`. `id` tells it from any other process on the same port.
 
-    def __init__(self, world: World | None = None) -> None:
+    `poll_seconds` is how long `end` may take to be noticed.
+    """
+
+    def __init__(self, world: World | None = None, poll_seconds: float = 0.1) -> None:
         from fracgpu.sandbox.control import Control
 
         self.id = secrets.token_hex(8)
@@ -39,6 +42,7 @@ class Server:
         self.world = world or World()
         self.used = time.monotonic()
         self.stopping = threading.Event()
+        self._poll_seconds = poll_seconds
         self._router = Router(self.world, Control(self))
         self._listener = Listener(self._serve)
         self._grpc, port = _grpc_server(self)
@@ -81,7 +85,7 @@ class Server:
         return self._router(environ, start_response)
 
     def _listen(self) -> None:
-        self._listener.serve_forever(poll_interval=0.1)
+        self._listener.serve_forever(self._poll_seconds)
 
     def _tick(self) -> None:
         while not self.stopping.wait(TICK):

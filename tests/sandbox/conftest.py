@@ -22,7 +22,7 @@ class Sandbox:
     def __init__(self) -> None:
         self._ahead = 0.0
         self.world = World(operation_seconds=0.05, now=lambda: time.monotonic() + self._ahead)
-        self.server = Server(self.world)
+        self.server = Server(self.world, poll_seconds=0.01)
         self.http = self.server.http
         self.grpc = self.server.grpc
         self.token = self.server.token

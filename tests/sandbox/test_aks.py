@@ -28,7 +28,7 @@ from fracgpu.sandbox.world import Cloud, Pool
 from tests.sandbox.conftest import Sandbox
 
 Client = Any
-"""ContainerServiceClient; its annotations do not know that it takes a plain dict for a body, as its documentation says."""
+"""ContainerServiceClient, whose annotations do not admit the plain dict that its documentation gives for a body."""
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 HOUR = 3600.0
@@ -422,10 +422,8 @@ def test_a_call_fails_as_it_was_told_to(
         list(client.agent_pools.list("sandbox", "sandbox"))
     assert failed.value.status_code == status
     assert _error_code(failed.value) == code
-    assert failed.value.response is not None
-    assert failed.value.response.headers.get("Retry-After") == (
-        str(fault["retry_after"]) if "retry_after" in fault else None
-    )
+    response: Any = failed.value.response
+    assert response.headers.get("Retry-After") == (str(fault["retry_after"]) if "retry_after" in fault else None)
     assert len(list(client.agent_pools.list("sandbox", "sandbox"))) == 1
 
 
