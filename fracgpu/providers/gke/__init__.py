@@ -1,0 +1,75 @@
+"""Google Kubernetes Engine: node pools of google.container.v1, cut and shared by fields of their own.
+
+GKE runs its own device plugin, so sharing needs no label and no ConfigMap, and every slice or share is an
+nvidia.com/gpu that a pod tells from others by node labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fracgpu.catalog.models import ProviderName
+from fracgpu.providers import Form, Session, Support
+from fracgpu.providers.access import Access
+from fracgpu.providers.gke.compare import comparison, settled
+from fracgpu.providers.gke.desired import KIND, desired
+from fracgpu.providers.gke.facts import node_facts
+from fracgpu.providers.gke.forms import render
+from fracgpu.providers.gke.read import read
+from fracgpu.providers.gke.rules import rules
+from fracgpu.resolve import ClusterRef
+from fracgpu.sharing import SharingKind
+
+__all__ = [
+    "FORMS",
+    "NAME",
+    "POOL_KIND",
+    "SUPPORT",
+    "TITLE",
+    "comparison",
+    "connect",
+    "desired",
+    "node_facts",
+    "read",
+    "render",
+    "rules",
+    "settled",
+    "sign_in_hint",
+]
+
+NAME = ProviderName.GKE
+TITLE = "Google Kubernetes Engine"
+POOL_KIND = KIND
+
+_DOCS = "https://cloud.google.com/kubernetes-engine/docs"
+
+SUPPORT: Mapping[SharingKind, Support] = {
+    SharingKind.WHOLE: Support(True, "`accelerators`", f"{_DOCS}/how-to/gpus"),
+    SharingKind.MIG: Support(True, "`gpuPartitionSize`: one size for all GPUs of a pool", f"{_DOCS}/how-to/gpus-multi"),
+    SharingKind.MIG_LAYOUT: Support(False, "a pool has a single partition size", f"{_DOCS}/how-to/gpus-multi"),
+    SharingKind.TIME_SLICING: Support(
+        True, "`gpuSharingConfig` TIME_SHARING, 2 to 48 clients", f"{_DOCS}/concepts/timesharing-gpus"
+    ),
+    SharingKind.MPS: Support(True, "`gpuSharingConfig` MPS, 2 to 48 clients", f"{_DOCS}/how-to/nvidia-mps-gpus"),
+    SharingKind.MIG_TIME_SLICING: Support(
+        True, "both fields; clients are per slice", f"{_DOCS}/concepts/timesharing-gpus"
+    ),
+    SharingKind.MIG_MPS: Support(True, "both fields; clients are per slice", f"{_DOCS}/how-to/nvidia-mps-gpus"),
+}
+
+FORMS: Mapping[Form, str] = {
+    Form.GCLOUD: "gcloud container node-pools create",
+    Form.TERRAFORM: "google_container_node_pool of hashicorp/google",
+}
+
+
+def sign_in_hint() -> str:
+    """The command that signs a person in."""
+    return "gcloud auth application-default login"
+
+
+def connect(cluster: ClusterRef, access: Access) -> Session:
+    """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    from fracgpu.providers.gke.session import connect as open_session
+
+    return open_session(cluster, access)

@@ -1,0 +1,203 @@
+"""From an existing node pool to the file form, ours or not, such that planning it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fracgpu.catalog import query
+from fracgpu.catalog.load import load
+from fracgpu.catalog.models import Machine, ProviderName
+from fracgpu.errors import Finding, info, warning
+from fracgpu.plan import Json
+from fracgpu.providers import Observed
+from fracgpu.providers.gke.compare import settled
+from fracgpu.providers.gke.desired import EFFECTS, SCOPES, default_driver_version
+from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, NodePool
+
+UNSAID = {
+    "preemptible": "preemptible machines (Spot is what replaced them)",
+    "flexStart": "flex-start",
+    "maxRunDuration": "a longest run",
+    "localSsdCount": "local SSDs",
+    "ephemeralStorageLocalSsdConfig": "local SSDs for ephemeral storage",
+    "localNvmeSsdBlockConfig": "local SSDs as block devices",
+    "minCpuPlatform": "a least CPU platform",
+    "nodeGroup": "a sole-tenant node group",
+    "soleTenantConfig": "sole tenancy",
+    "confidentialNodes": "confidential nodes",
+    "sandboxConfig": "GKE Sandbox",
+    "bootDiskKmsKey": "a key for the boot disk",
+    "linuxNodeConfig": "Linux settings",
+    "kubeletConfig": "kubelet settings",
+    "secondaryBootDisks": "secondary boot disks",
+    "advancedMachineFeatures": "advanced machine features",
+    "gpuDirectConfig": "GPUDirect",
+}
+"""Members of NodeConfig that the file form has no word for; a pool made anew from it would not have them."""
+UNSAID_POOL = {
+    "placementPolicy": "a placement policy",
+    "queuedProvisioning": "queued provisioning",
+    "bestEffortProvisioning": "best-effort provisioning",
+}
+
+
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a pool, and notes on what it cannot say."""
+    body = settled(observed.resources[-1]).body
+    config = body["config"]
+    machine = _machine(config)
+    gpu = next(iter(config.get("accelerators", ())), None)
+    spec: Json = {
+        "cluster": observed.cluster.to_json(),
+        "machine": config.get("machineType"),
+        "gpu": machine.gpu if machine and machine.accessory else None,
+        "sharing": _sharing(gpu, machine) if gpu else None,
+        "nodes": _nodes(body),
+        "capacity": _capacity(config),
+        "disk": _some({"sizeGb": config.get("diskSizeGb")}),
+        "zones": _zones(body, observed.cluster.location),
+        "labels": config.get("labels"),
+        "tags": config.get("resourceLabels"),
+        **_taints(config),
+        "gke": _some(_options(body, gpu, machine)),
+    }
+    written = {"metadata": {"name": observed.name}, "spec": _some(spec)}
+    return NodePool.model_validate(written), tuple(_notes(observed, gpu))
+
+
+def _some(members: Json) -> Json:
+    return {key: value for key, value in members.items() if value not in (None, [], {})}
+
+
+def _machine(config: Json) -> Machine | None:
+    """The catalog's row, by the accelerator where machines take several."""
+    rows = query.find_machine(load(), ProviderName.GKE, config.get("machineType", ""))
+    kinds = {accelerator.get("acceleratorType") for accelerator in config.get("accelerators", ())}
+    return next((row for row in rows if row.accelerator in kinds), rows[0] if rows and not rows[0].accessory else None)
+
+
+def _sharing(gpu: Json, machine: Machine | None) -> Json:
+    sharing: Json = {}
+    size = gpu.get("gpuPartitionSize")
+    if size:
+        sharing["mig"] = {"profile": _profile(size, machine)}
+    config = gpu.get("gpuSharingConfig", {})
+    clients = int(config.get("maxSharedClientsPerGpu", 0))
+    name = {"TIME_SHARING": "timeSlicing", "MPS": "mps"}.get(config.get("gpuSharingStrategy", ""))
+    if name and clients:
+        sharing[name] = {"replicas": clients}
+    return sharing
+
+
+def _profile(size: str, machine: Machine | None) -> str:
+    profiles = load().gpu(machine.gpu).profiles if machine else ()
+    return next((profile.name for profile in profiles if profile.gke == size), size)
+
+
+def _nodes(body: Json) -> Json:
+    """Totals. Under autoscaling the first count is told only where it is not min, and never outside the limits."""
+    first = body["initialNodeCount"] * (len(body.get("locations", ())) or 1)
+    scaling = body.get("autoscaling")
+    if not scaling:
+        return {"count": first}
+    low, high = scaling["totalMinNodeCount"], scaling.get("totalMaxNodeCount", 0)
+    if low == high:
+        return {"count": low}
+    first = min(max(first, low), high)
+    return _some({"min": low, "max": high, "count": first if first != low else None})
+
+
+def _capacity(config: Json) -> str | None:
+    if config.get("spot"):
+        return "spot"
+    return "reserved" if "reservationAffinity" in config else None
+
+
+def _zones(body: Json, location: str | None) -> list[str] | None:
+    zones = body.get("locations")
+    return None if zones == [location] else zones
+
+
+def _taints(config: Json) -> Json:
+    """The user's taints; the GPU taint is told by its absence."""
+    words = {native: effect.value for effect, native in EFFECTS.items()}
+    taints = [
+        {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
+        for taint in config.get("taints", ())
+        if taint.get("effect") in words
+    ]
+    key, value, effect = GPU_TAINT
+    ours = {"key": key, "value": value, "effect": effect.value}
+    keys = [taint["key"] for taint in taints]
+    if keys.count(GPU_TAINT_KEY) == 1 and ours in taints:
+        taints.remove(ours)
+    return {"taints": taints, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
+
+
+def _options(body: Json, gpu: Json | None, machine: Machine | None) -> Json:
+    config, management = body["config"], body["management"]
+    upgrades = body["upgradeSettings"]
+    scopes = config.get("oauthScopes", [])
+    return {
+        **_driver(gpu, machine),
+        "acceleratorCount": _count(gpu, machine),
+        "diskType": config.get("diskType"),
+        "imageType": config.get("imageType"),
+        "locationPolicy": _location_policy(body),
+        "networkTags": config.get("tags"),
+        "serviceAccount": None if config.get("serviceAccount") == "default" else config.get("serviceAccount"),
+        "oauthScopes": None if scopes == sorted(SCOPES) else scopes,
+        "reservation": next(iter(config.get("reservationAffinity", {}).get("values", ())), None),
+        "autoUpgrade": None if management["autoUpgrade"] else False,
+        "autoRepair": None if management["autoRepair"] else False,
+        "maxSurge": None if upgrades["maxSurge"] == 1 else upgrades["maxSurge"],
+        "maxUnavailable": upgrades["maxUnavailable"] or None,
+        "maxPods": _max_pods(body),
+        "gvnic": config.get("gvnic", {}).get("enabled"),
+    }
+
+
+def _max_pods(body: Json) -> int | None:
+    """110 is what GKE gives a pool of which nothing is said."""
+    pods = int(body.get("maxPodsConstraint", {}).get("maxPodsPerNode", 110))
+    return None if pods == 110 else pods
+
+
+def _driver(gpu: Json | None, machine: Machine | None) -> Json:
+    version = gpu["gpuDriverInstallationConfig"].get("gpuDriverVersion") if gpu else None
+    if version == "INSTALLATION_DISABLED":
+        return {"driver": "None"}
+    usual = default_driver_version(load().gpu(machine.gpu).architecture if machine else None)
+    return {"driverVersion": version if version in ("DEFAULT", "LATEST") and version != usual else None}
+
+
+def _count(gpu: Json | None, machine: Machine | None) -> int | None:
+    count = int(gpu.get("acceleratorCount", 0)) if gpu else 0
+    return count if machine and machine.accessory and count != machine.gpu_count else None
+
+
+def _location_policy(body: Json) -> Any:
+    usual = "ANY" if body["config"].get("spot") else "BALANCED"
+    policy = body.get("autoscaling", {}).get("locationPolicy", usual)
+    return None if policy == usual else policy
+
+
+def _notes(observed: Observed, gpu: Json | None) -> Iterator[Finding]:
+    body = observed.body
+    config = body.get("config", {})
+    if gpu is None:
+        message = f"{observed.name} has no GPU; fracgpu makes GPU pools"
+        yield warning("no-gpu", message, field="spec.machine")
+    for table, owner in ((UNSAID, config), (UNSAID_POOL, body)):
+        for key, words in table.items():
+            if owner.get(key):
+                message = f"the file form cannot say {words} ({key}); a pool made anew would not have them"
+                yield info("not-in-file-form", message, detail={"member": key})
+    if body.get("upgradeSettings", {}).get("strategy") == "BLUE_GREEN":
+        message = "the file form cannot say blue-green upgrades; a pool made anew would use surge upgrades"
+        yield info("not-in-file-form", message, detail={"member": "upgradeSettings.strategy"})
+    scaling = body.get("autoscaling", {})
+    if scaling.get("enabled") and "maxNodeCount" in scaling:
+        message = "the autoscaler's limits are per zone there; here they are totals"
+        yield info("limits-in-totals", message, field="spec.nodes")
