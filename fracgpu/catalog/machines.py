@@ -28,9 +28,12 @@ def expand(provider: ProviderName, family: Table, file: str) -> Iterator[Machine
 
 
 def _machine(provider: ProviderName, table: dict[str, Any], where: str) -> Machine:
-    given: dict[str, Any] = {"provider": provider, "gpu_fraction": _fraction(table.pop("gpu_fraction", 1), where)}
-    given["architecture"] = _architecture(table.pop("architecture", CpuArchitecture.X86_64), where)
-    given["vcpus"], given["memory_gib"] = table.pop("vcpus", None), _gib(table.pop("memory_gib", None))
+    given: dict[str, Any] = {
+        "provider": provider,
+        "gpu_fraction": _fraction(table.pop("gpu_fraction", 1), where),
+        "architecture": _architecture(table.pop("architecture", CpuArchitecture.X86_64), where),
+    }
+    given.update(dict.fromkeys({"vcpus", "memory_gib"} - table.keys()))
     if "gpu_counts" not in table:
         given["gpu_counts"] = (table.get("gpu_count", 0),)
     return build(Machine, table, where, **given)
@@ -39,6 +42,8 @@ def _machine(provider: ProviderName, table: dict[str, Any], where: str) -> Machi
 def _attach(provider: ProviderName, table: Table, choice: Table, where: str) -> Iterator[Machine]:
     """The machine with one GPU model attached; none where the machine has more vCPUs than that GPU allows."""
     rest = dict(choice)
+    if "vcpus" not in table:
+        raise broken(where, "vcpus must be known where GPUs are attached: they decide how many")
     try:
         limits = list(zip(rest.pop("counts"), rest.pop("max_vcpus"), strict=True))
     except (KeyError, ValueError) as error:
@@ -52,10 +57,10 @@ def _fraction(value: Any, where: str) -> float:
     """`gpu_fraction` is written as "1/6", because its decimals would not say what is meant."""
     if value == 1:
         return 1.0
-    parts = str(value).split("/")
-    if len(parts) != 2 or not all(part.isdigit() for part in parts):
+    parts = [int(part) for part in str(value).split("/") if part.isdecimal()]
+    if len(parts) != 2 or not 0 < parts[0] < parts[1]:
         raise broken(where, f'gpu_fraction must be a text like "1/4", not {value!r}')
-    return int(parts[0]) / int(parts[1])
+    return parts[0] / parts[1]
 
 
 def _architecture(value: str, where: str) -> CpuArchitecture:
@@ -63,7 +68,3 @@ def _architecture(value: str, where: str) -> CpuArchitecture:
         return CpuArchitecture(value)
     except ValueError as error:
         raise broken(where, f"architecture must be x86_64 or arm64, not {value!r}") from error
-
-
-def _gib(value: float | None) -> float | None:
-    return None if value is None else float(value)

@@ -1,7 +1,7 @@
 """The rows of the catalog: GPUs, their MIG profiles, and the machines that carry them.
 
-Every row is a value read from `profiles/`; None means that no source states the fact. Memory is in GiB where a name ends
-in `_gib`, in MiB in `_mib`, and in the vendor's round GB in `_gb`.
+Every row is a value read from `profiles/`; None means that no source states the fact. Memory is in GiB where a name
+ends in `_gib`, in MiB in `_mib`, and in the vendor's round GB in `_gb`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Source:
 class Placements:
     """Where instances of a profile may start on the GPU's placement grid, and how many units each covers.
 
-    As printed by `nvidia-smi mig -lgipp`. `verified` is False where they are inferred from a GPU of the same die: a hint,
-    never a proof.
+    As printed by `nvidia-smi mig -lgipp`. `verified` is False where they are inferred from a GPU of the same die: a
+    hint, never a proof.
     """
 
     starts: tuple[int, ...]
