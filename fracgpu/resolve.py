@@ -166,7 +166,7 @@ def _pool(written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Shari
         cluster=cluster,
         machine=choice.machine,
         gpu=choice.gpu,
-        gpus_per_node=choice.machine.gpu_count,
+        gpus_per_node=(spec.gke and spec.gke.accelerator_count) or choice.machine.gpu_count,
         sharing=sharing,
         nodes=_nodes(spec),
         capacity=spec.capacity or Capacity.ON_DEMAND,

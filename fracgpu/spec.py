@@ -187,8 +187,9 @@ class AksOptions(Model):
 
 
 class GkeOptions(Model):
-    """What only GKE has."""
+    """What only GKE has. `accelerator_count` is for machines whose GPUs are attached (N1)."""
 
+    accelerator_count: Int | None = None
     driver: Literal["Install", "None"] | None = None
     driver_version: Literal["DEFAULT", "LATEST"] | None = None
     disk_type: Text | None = None
