@@ -101,7 +101,10 @@ def context_name(cloud: Cloud, path: tuple[str, ...]) -> str:
 
 
 def _kubeconfig(http: str) -> dict[str, object]:
-    names = [(context_name(cloud, path), kubernetes_url(http, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
+    # kubectl sends a user's token over TLS only, and what stands in the URL always:
+    # https://github.com/kubernetes/client-go/blob/v0.34.1/tools/clientcmd/client_config.go
+    signed_in = http.replace("http://", f"http://{DUMMY_TOKEN}:{DUMMY_TOKEN}@")
+    names = [(context_name(cloud, path), kubernetes_url(signed_in, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
     return {
         "apiVersion": "v1",
         "kind": "Config",

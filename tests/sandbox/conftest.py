@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -46,3 +47,16 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def tool() -> Callable[[str], str]:
+    """Finds a cloud's own command by name; the test is skipped, by name, on a machine that does not have it."""
+
+    def _tool(name: str) -> str:
+        found = shutil.which(name)
+        if found is None:
+            pytest.skip(f"{name} is not installed on this machine")
+        return found
+
+    return _tool
