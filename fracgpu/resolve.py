@@ -202,19 +202,20 @@ def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = 
     provider = ProviderName(given.provider)
     for name in FOREIGN[provider]:
         if getattr(given, name) is not None:
-            key = _camel(name)
+            key = camel(name)
             message = f"{key} is not part of a cluster of {provider.upper()}"
             findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}"))
     missing = [] if placeholder else [name for name in ("name", *NEEDED[provider]) if getattr(given, name) is None]
     for name in missing:
-        key, flag = _camel(name), "cluster" if name == "name" else name.replace("_", "-")
+        key, flag = camel(name), "cluster" if name == "name" else name.replace("_", "-")
         message = f"cluster.{key} is missing"
         findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
     fields = given.model_dump(exclude={"provider", "name"})
     return None if missing else ClusterRef(provider, given.name or PLACEHOLDER, **fields)
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name of the code as the file form spells it."""
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
 

@@ -88,6 +88,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     write("\n".join(lines))
 
 
+def render(thing: Any) -> None:
+    """Something of rich's to stdout: as wide as the terminal, 100 columns when piped."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 100
+    Console(file=sys.stdout, no_color=not colour(sys.stdout), width=width, highlight=False).print(thing)
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "-"

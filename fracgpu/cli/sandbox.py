@@ -1,0 +1,138 @@
+"""`fracgpu sandbox`: the three clouds on this machine, started, looked at, and made to fail."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from fracgpu.cli import output
+from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.lazy import group
+from fracgpu.cli.output import Output, OutputOption
+from fracgpu.errors import Invalid, NotFound
+
+HERE = "fracgpu.cli.sandbox"
+app = group(
+    {
+        "start": (HERE, "start", "Start it, or find it running; returns when all answers"),
+        "stop": (HERE, "stop", "Stop it"),
+        "status": (HERE, "status", "Endpoints, clusters, and what an autoscaler believes"),
+        "reset": (HERE, "reset", "Forget every cluster, pool and fault"),
+        "env": (HERE, "env", "Shell exports for gcloud, aws, kubectl and fracgpu"),
+        "fault": (HERE, "fault", "Calls that fail: add, list, clear"),
+        "set": ("fracgpu.cli.sandbox_set", "app", "Quota, offerings, nodes, pods, operation time"),
+    },
+    "Three clouds and a Kubernetes API on this machine, for trying",
+)
+
+
+def control() -> Any:
+    """The running sandbox's control client. Raises NotFound where none runs."""
+    from fracgpu.sandbox import client, process
+
+    running = process.find()
+    if running is None:
+        raise NotFound("no sandbox is running", hint="fracgpu sandbox start")
+    return client.Control(running)
+
+
+def start(out: OutputOption = Output.TABLE) -> None:
+    """Start the sandbox, or find the one that runs; returns when all of it answers."""
+    from fracgpu.sandbox import client, process
+
+    _print_status(client.Control(process.start()).status(), out)
+
+
+def stop() -> None:
+    """Stop the sandbox; fine where none runs."""
+    from fracgpu.sandbox import process
+
+    output.say("sandbox: stopped" if process.stop() else "sandbox: none was running")
+
+
+def status(out: OutputOption = Output.TABLE) -> None:
+    """Endpoints and clusters; with -o json also what an autoscaler would believe of a new node of each pool."""
+    _print_status(control().status(), out)
+
+
+def reset() -> None:
+    """Forget every cluster, pool and fault; settings stay."""
+    control().reset()
+    output.say("sandbox: as new")
+
+
+def env(unset: Annotated[bool, typer.Option("--unset", help="Undo it")] = False) -> None:
+    """Shell lines to eval: they point gcloud, aws, kubectl and fracgpu at the sandbox."""
+    from fracgpu.sandbox import environment, process
+
+    if unset:
+        output.write("\n".join(f"unset {name}" for name in environment.UNSET))
+        return
+    exports = environment.exports(process.ensure())
+    output.write("\n".join(f"export {name}={shlex.quote(value)}" for name, value in exports.items()))
+
+
+def _print_status(body: dict[str, Any], out: Output) -> None:
+    GLOBALS.sandbox = True
+    if output.write_document(out, "Sandbox", body):
+        return
+    rows = [[name, where] for name, where in (body.get("endpoints") or {}).items()]
+    output.table(("ENDPOINT", "ADDRESS"), rows)
+
+
+fault = group(
+    {
+        "add": (HERE, "fault_add", "Make a call fail"),
+        "list": (HERE, "fault_list", "The faults that are set, and how often each was met"),
+        "clear": (HERE, "fault_clear", "Take all faults back"),
+    },
+    "Calls that fail: add, list, clear",
+)
+
+
+def fault_add(
+    cloud: Annotated[str, typer.Option("--cloud", help="aks, gke, eks or k8s")],
+    call: Annotated[str, typer.Option("--call", help="The API's own name of the call, as CreateNodegroup")],
+    status: Annotated[
+        int | None, typer.Option("--status", help="HTTP status of the answer", show_default=False)
+    ] = None,
+    code: Annotated[str | None, typer.Option("--code", help="The cloud's error code", show_default=False)] = None,
+    message: Annotated[str | None, typer.Option("--message", help="Its message", show_default=False)] = None,
+    times: Annotated[int | None, typer.Option("--times", help="How often; without it once", show_default=False)] = 1,
+    delay: Annotated[float, typer.Option("--delay", help="Seconds before the answer")] = 0.0,
+    drop: Annotated[bool, typer.Option("--drop", help="Do it, and lose the answer")] = False,
+    retry_after: Annotated[
+        int | None, typer.Option("--retry-after", help="Seconds, in the answer", show_default=False)
+    ] = None,
+    outcome: Annotated[
+        str | None,
+        typer.Option("--outcome", help="The operation's end: failed, endless or partial", show_default=False),
+    ] = None,
+) -> None:
+    """Make a call of a cloud fail, late, unanswered, or with an operation that ends badly."""
+    if cloud not in ("aks", "gke", "eks", "k8s"):
+        raise Invalid.one("invalid-value", f"--cloud {cloud}", field="--cloud", nearest=("aks", "gke", "eks", "k8s"))
+    if outcome not in (None, "failed", "endless", "partial"):
+        words = ("failed", "endless", "partial")
+        raise Invalid.one("invalid-value", f"--outcome {outcome}", field="--outcome", nearest=words)
+    how = {"status": status, "code": code, "message": message, "times": times, "delay": delay, "drop": drop}
+    control().add_fault(cloud=cloud, call=call, retry_after=retry_after, outcome=outcome, **how)
+    output.say(f"sandbox: {cloud} {call} will fail")
+
+
+def fault_list(out: OutputOption = Output.TABLE) -> None:
+    """The faults that are set, in order."""
+    GLOBALS.sandbox = True
+    faults = control().faults()
+    if output.write_document(out, "FaultList", {"items": faults}):
+        return
+    names = ("id", "cloud", "call", "status", "code", "outcome", "times", "seen")
+    output.table(tuple(name.upper() for name in names), [[fault.get(name) for name in names] for fault in faults])
+
+
+def fault_clear() -> None:
+    """Take all faults back."""
+    control().clear_faults()
+    output.say("sandbox: no faults")
