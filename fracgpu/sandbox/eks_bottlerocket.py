@@ -37,10 +37,14 @@ class NeverJoins(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Advertised:
-    """What such a node shows: `slices` of each GPU and the resources; None where its plugin is switched off."""
+    """What such a node shows: `slices` of each GPU and the resources; None where its plugin is switched off.
+
+    `one_share` says that a container may have one share only.
+    """
 
     slices: dict[str, int] = field(default_factory=dict)
     allocatable: dict[str, int] | None = None
+    one_share: bool = False
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -65,9 +69,11 @@ def advertised(settings: dict[str, Any], card: Card, gpus: int) -> Advertised:
     slices = _slices(nvidia.get("mig", {}), card) if partitioning == "mig" else {}
     devices = gpus * (sum(slices.values()) or 1)
     replicas, renamed = _sharing(nvidia, sharing)
+    # True unless said; MPS knows no such setting and always refuses.
+    one = replicas > 1 and nvidia.get(sharing, {}).get("fail-requests-greater-than-one", True)
     if renamed:
-        return Advertised(slices, {"nvidia.com/gpu": 0, "nvidia.com/gpu.shared": devices * replicas})
-    return Advertised(slices, {"nvidia.com/gpu": devices * replicas})
+        return Advertised(slices, {"nvidia.com/gpu": 0, "nvidia.com/gpu.shared": devices * replicas}, one)
+    return Advertised(slices, {"nvidia.com/gpu": devices * replicas}, one)
 
 
 def _slices(mig: dict[str, Any], card: Card) -> dict[str, int]:

@@ -62,7 +62,7 @@ def _with_gpus(node: NodeShape, pool: Pool, of: Card, gpus: int) -> NodeShape:
             shown = bottlerocket.advertised(bottlerocket.parse(user_data), of, gpus)
         except bottlerocket.NeverJoins as error:
             return replace(node, broken=f"the node never joins: {error}")
-        return replace(node, slices=shown.slices, allocatable=shown.allocatable)
+        return replace(node, slices=shown.slices, allocatable=shown.allocatable, one_share=shown.one_share)
     return _cut_at_boot(node, of, user_data)
 
 

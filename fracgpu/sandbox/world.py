@@ -113,6 +113,8 @@ class NodeShape:
     taints: list[dict[str, str]]
     slices: dict[str, int] = field(default_factory=dict)
     allocatable: dict[str, int] | None = None
+    one_share: bool = False
+    """The plugin behind `allocatable` refuses a container that asks for more than one share."""
     zones: tuple[str, ...] = ()
     broken: str | None = None
     """Why such a node never joins or never advertises, in words; None for a sound one."""

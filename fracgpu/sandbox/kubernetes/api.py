@@ -2,8 +2,8 @@
 
 Any credentials do, but there must be some: a request without an Authorization header is 401, as on a real cluster.
 kubectl keeps its tokens to itself on plain http
-(https://github.com/kubernetes/client-go/blob/master/tools/clientcmd/client_config.go), so that a kubeconfig for it names
-a user in the server's URL (`http://sandbox:sandbox@127.0.0.1:...`), which is sent as basic authentication.
+(https://github.com/kubernetes/client-go/blob/master/tools/clientcmd/client_config.go), so that a kubeconfig for it
+names a user in the server's URL (`http://sandbox:sandbox@127.0.0.1:...`), which is sent as basic authentication.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ def _with_more(owners: list[Owner], identity: tuple[str, str, str], api_version:
         return owners
     mine = next((owner for owner in owners if owner.identity == identity), None)
     manager, operation, subresource = identity
-    owner = Owner(manager, operation, api_version, subresource, timestamp(), (mine.fields if mine else frozenset()) | fields)
+    owner = Owner(
+        manager, operation, api_version, subresource, timestamp(), (mine.fields if mine else frozenset()) | fields
+    )
     return [*(other for other in owners if other.identity != identity), owner]
 
 
@@ -132,9 +134,7 @@ def _conflicts(live: Json, config: Json, wanted: Fields, others: list[Owner]) ->
 
 def _owns(owner: Owner, path: Path) -> bool:
     """Whether the owner has that path, a value above it, or values below it."""
-    return any(
-        path[: len(own)] == own or own[: len(path)] == path for own in owner.fields if own[-1] != "."
-    )
+    return any(path[: len(own)] == own or own[: len(path)] == path for own in owner.fields if own[-1] != ".")
 
 
 def _conflict(contested: list[tuple[Owner, Path]]) -> status.ApiError:

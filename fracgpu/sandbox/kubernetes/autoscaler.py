@@ -5,7 +5,8 @@ It matters where a pool may sink to zero: a pod that asks for what the autoscale
 - EKS: labels, taints (those with a value only) and `k8s.io/cluster-autoscaler/node-template/resources/...` tags of
   DescribeNodegroup, the machine's whole GPUs otherwise:
   https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/aws_manager.go
-- AKS: the VM size's GPUs as `nvidia.com/gpu`, whatever MIG or a plugin make of them, and the pool's tags with `_` for `/`:
+- AKS: the VM size's GPUs as `nvidia.com/gpu`, whatever MIG or a plugin make of them, and the pool's tags with `_` for
+  the slash:
   https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/azure/azure_template.go
 - GKE: its autoscaler is told everything by GKE itself.
 """

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from fracgpu.sandbox.kubernetes import budgets, daemonsets, device_plugin, kubelet, nodes, operator, scheduler, workloads
+from fracgpu.sandbox.kubernetes import (
+    budgets,
+    daemonsets,
+    device_plugin,
+    kubelet,
+    nodes,
+    operator,
+    scheduler,
+    workloads,
+)
 from fracgpu.sandbox.kubernetes.life import Controller
 
 CONTROLLERS: tuple[Controller, ...] = (

@@ -51,20 +51,21 @@ def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
         key = pod_key(owner, name)
         pod = life.store.find(resources.PODS, key)
         wanted = node is not None and admits(owner, node)
+        stays = node is not None and admits(owner, node, ("NoExecute",))
         if wanted and pod is None:
             life.store.create(resources.PODS, _pod(owner, key, name))
             life.daemon_pods[key] = name
-        elif pod is not None and not wanted:
+        elif pod is not None and not stays:
             life.daemon_pods.pop(key, None)
             life.store.delete(resources.PODS, key)
 
 
-def admits(owner: Json, node: Json) -> bool:
-    """Whether the DaemonSet puts a pod on that node; what a node is called by the cloud does not matter, its labels do."""
+def admits(owner: Json, node: Json, effects: tuple[str, ...] = ("NoSchedule", "NoExecute")) -> bool:
+    """Whether the DaemonSet puts a pod on that node, where taints of those effects count."""
     spec = owner["spec"]["template"]["spec"]
     tolerations = [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS]
     taints = node["spec"].get("taints") or ()
-    return node_matches(spec, node) and untolerated(taints, tolerations, ("NoSchedule", "NoExecute")) is None
+    return node_matches(spec, node) and untolerated(taints, tolerations, effects) is None
 
 
 def pod_key(owner: Json, node: str) -> Key:

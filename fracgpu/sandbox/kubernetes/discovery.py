@@ -30,33 +30,28 @@ def version(cloud: Cloud) -> Json:
 
 def answer(path: list[str], accept: str, host: str) -> tuple[Json, str] | None:
     """The document at a discovery path with its content type; None where the path is not one of discovery."""
+    named = [group for group in groups() if group]
+    if "g=apidiscovery.k8s.io;v=v2" in accept and path in (["api"], ["apis"]):
+        return _aggregated([""] if path == ["api"] else named), AGGREGATED
+    found = _document(path, named, host)
+    return None if found is None else (found, "application/json")
+
+
+def _document(path: list[str], named: list[str], host: str) -> Json | None:
     match path:
-        case ["api"] if "g=apidiscovery.k8s.io;v=v2" in accept:
-            return _aggregated([""]), AGGREGATED
-        case ["apis"] if "g=apidiscovery.k8s.io;v=v2" in accept:
-            return _aggregated([group for group in groups() if group]), AGGREGATED
         case ["api"]:
             addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": host}]
-            return _json({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
+            return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
         case ["apis"]:
-            return _json({"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(g) for g in groups() if g]})
-        case ["apis", group] if group in groups():
-            return _json({"kind": "APIGroup", "apiVersion": "v1", **_group(group)})
-        case ["api", "v1"]:
-            return _json(_resource_list("", "v1"))
-        case ["apis", group, "v1"] if group in groups():
-            return _json(_resource_list(group, "v1"))
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in named]}
+        case ["apis", group] if group in named:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
         case ["openapi", "v3"]:
-            return _json({"paths": {_gv(g): {"serverRelativeURL": f"/openapi/v3/{_gv(g)}?hash=1"} for g in groups()}})
-        case ["openapi", "v3", "api", "v1"]:
-            return _json(_openapi(""))
-        case ["openapi", "v3", "apis", group, "v1"] if group in groups():
-            return _json(_openapi(group))
-    return None
-
-
-def _json(body: Json) -> tuple[Json, str]:
-    return body, "application/json"
+            return {"paths": {_gv(one): {"serverRelativeURL": f"/openapi/v3/{_gv(one)}?hash=1"} for one in groups()}}
+        case ["openapi", "v3", *rest]:
+            return next((_openapi(one) for one in groups() if rest == _gv(one).split("/")), None)
+        case _:
+            return next((_resource_list(one, "v1") for one in groups() if path == _gv(one).split("/")), None)
 
 
 def _gv(group: str) -> str:

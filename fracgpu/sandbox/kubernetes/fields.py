@@ -36,10 +36,8 @@ LIST_KEYS: dict[str, tuple[str, ...]] = {
 
 KEY_DEFAULTS = {"protocol": "TCP"}
 SETS = frozenset({"finalizers"})
-NEVER_OWNED: tuple[Path, ...] = tuple(
-    ("f:metadata", f"f:{name}")
-    for name in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
-) + (("f:apiVersion",), ("f:kind",))
+_SERVERS = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
+NEVER_OWNED: tuple[Path, ...] = (("f:apiVersion",), ("f:kind",), *(("f:metadata", f"f:{name}") for name in _SERVERS))
 
 
 def item_key(field: str, item: Json) -> str | None:

@@ -29,7 +29,9 @@ def operator_labels(gpu: Gpu) -> dict[str, str]:
     return {"nvidia.com/gpu.present": "true", **{f"nvidia.com/gpu.deploy.{part}": "true" for part in parts}}
 
 
-def labels(gpu: Gpu, count: int, cut: dict[str, int], strategy: str, config: PluginConfig, machine: str) -> dict[str, str]:
+def labels(
+    gpu: Gpu, count: int, cut: dict[str, int], strategy: str, config: PluginConfig, machine: str
+) -> dict[str, str]:
     """All labels of a node with `count` such GPUs, each cut into `cut` (profile -> instances; empty: whole)."""
     common = _common(gpu, machine, strategy if gpu.slices else "none")
     if not cut or strategy == "none":

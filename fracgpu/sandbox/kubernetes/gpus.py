@@ -7,12 +7,12 @@ https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-defaul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A MIG profile on one GPU. `most` is how many fit on an otherwise empty GPU; `mib` and `processors` None if unknown."""
+    """A MIG profile on one GPU. `most` is how many fit on an empty GPU; `mib` and `processors` are None if unknown."""
 
     most: int
     compute: int
@@ -39,7 +39,7 @@ def _seven(names: str, mib: tuple[int | None, ...], processors: tuple[int | None
     """A seven-slice GPU from its six profiles; the media variant of 1g (`+me`) fits once."""
     rows = zip(names.split(), _SEVEN, mib, processors, strict=True)
     slices = {name: Slice(most, compute, memory, units) for name, (most, compute), memory, units in rows}
-    first = names.split()[0]
+    first = names.split(maxsplit=1)[0]
     one = slices[first]
     return {**slices, f"{first}+me": Slice(1, 1, one.mib, one.processors)}
 
@@ -70,27 +70,21 @@ GPUS: dict[str, Gpu] = {
         40960,
         "ampere",
         "8.0",
-        _seven(
-            "1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb", (4864, 9856, 9856, 19968, 19968, 40192), _AMPERE
-        ),
+        _seven("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb", (4864, 9856, 9856, 19968, 19968, 40192), _AMPERE),
     ),
     "a100-80gb": Gpu(
         "NVIDIA A100-SXM4-80GB",
         81920,
         "ampere",
         "8.0",
-        _seven(
-            "1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9856, 19968, 19968, 40192, 40192, 80384), _AMPERE
-        ),
+        _seven("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9856, 19968, 19968, 40192, 40192, 80384), _AMPERE),
     ),
     "h100-80gb-sxm": Gpu(
         "NVIDIA H100 80GB HBM3",
         81559,
         "hopper",
         "9.0",
-        _seven(
-            "1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9984, 20096, 20096, 40320, 40448, 81152), _HOPPER
-        ),
+        _seven("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9984, 20096, 20096, 40320, 40448, 81152), _HOPPER),
     ),
     "h100-80gb-pcie": Gpu(
         "NVIDIA H100 PCIe",
@@ -108,9 +102,7 @@ GPUS: dict[str, Gpu] = {
         95830,
         "hopper",
         "9.0",
-        _seven(
-            "1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb", (11008, 22144, 22144, 47488, 47488, 95360), _HOPPER
-        ),
+        _seven("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb", (11008, 22144, 22144, 47488, 47488, 95360), _HOPPER),
     ),
     "h200-141gb-sxm": Gpu(
         "NVIDIA H200",
@@ -173,12 +165,26 @@ GPUS: dict[str, Gpu] = {
     "p4-8gb": Gpu("Tesla P4", 7680, "pascal", "6.1", {}),
 }
 
-_BY_PRODUCT = {gpu.product: gpu for gpu in GPUS.values()}
+OTHER_NAMES = {
+    "NVIDIA A100-PCIE-40GB": "a100-40gb",
+    "NVIDIA A100 80GB PCIe": "a100-80gb",
+    "NVIDIA H100 80GB PCIe": "h100-80gb-pcie",
+}
+"""Products that are like another of the table in all that it says."""
+
+
+def _plain(name: str) -> str:
+    """A name without the difference between NVML's spaces and a label's dashes."""
+    return name.replace(" ", "-").lower()
+
+
+_BY_PRODUCT = {_plain(gpu.product): gpu for gpu in GPUS.values()}
+_BY_PRODUCT |= {_plain(name): replace(GPUS[key], product=name) for name, key in OTHER_NAMES.items()}
 
 
 def find(name: str) -> Gpu:
-    """The GPU of that catalog key or NVML name; one without MIG for a name that the table lacks."""
-    return GPUS.get(name) or _BY_PRODUCT.get(name) or Gpu(name, 16384, "unknown", "8.0", {})
+    """The GPU of that NVML name, product label or catalog key; one without MIG for a name that the table lacks."""
+    return GPUS.get(name) or _BY_PRODUCT.get(_plain(name)) or Gpu(name, 16384, "unknown", "8.0", {})
 
 
 def cut_by_config(gpu: Gpu, config: str) -> dict[str, int] | None:

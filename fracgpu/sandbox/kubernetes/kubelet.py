@@ -77,7 +77,7 @@ def _refusal(life: Life, machine: Machine, pod: Json) -> str | None:
         for resource, count in requests_of(container).items():
             if not resource.startswith("nvidia.com/") or count <= 1:
                 continue
-            if resource.removesuffix(".shared") in machine.one_share:
+            if machine.shape.one_share or resource.removesuffix(".shared") in machine.one_share:
                 why = f"maximum request size for shared resources is 1; found {int(count)}"
                 text = f'invalid allocation request for "{resource}": invalid request: {why}'
                 return f"Allocate failed due to rpc error: code = Unknown desc = {text}, which is unexpected"
@@ -95,9 +95,8 @@ def _gke_refusal(machine: Machine) -> str | None:
     devices = machine.shape.gpu_count * max(1, sum(machine.shape.slices.values()))
     if strategy is None or (strategy == "mps" and devices == 1):
         return None
-    return (
-        f"invalid request for sharing GPU ({strategy}), at most 1 nvidia.com/gpu can be requested on "
-        + ("GPU nodes" if strategy != "mps" else "multi-GPU nodes")
+    return f"invalid request for sharing GPU ({strategy}), at most 1 nvidia.com/gpu can be requested on " + (
+        "GPU nodes" if strategy != "mps" else "multi-GPU nodes"
     )
 
 

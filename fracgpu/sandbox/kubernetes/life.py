@@ -1,7 +1,8 @@
 """What a cluster does by itself: nodes join, DaemonSets follow, plugins advertise, pods are placed and run.
 
-A `Life` is settled before every answer and whenever a watch looks: its controllers run in turn on what was written since,
-and on what has become due, until nothing changes any more. There is no thread of its own.
+A `Life` is settled before every answer and whenever a watch looks: its controllers run in turn on what was written
+since, and on what has become due, until nothing changes any more. There is no thread of its own: what came due while
+nobody looked is made up for in order, each step at the time when it was due.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.kubernetes.store import Key, Store, timestamp
-from fracgpu.sandbox.world import Cluster, Cloud, Json, NodeShape, World
+from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
 
 ROUNDS = 200
 """More rounds than any chain of causes has; reached only by controllers that disagree for ever."""
@@ -24,7 +25,7 @@ OPERATOR_NAMESPACE = "gpu-operator"
 
 @dataclass(slots=True)
 class Machine:
-    """One node as the cloud knows it. `ready_at` and `plugin_at` are on the world's clock; `plugin` belongs to device_plugin."""
+    """One node as the cloud knows it. `ready_at` is on the world's clock; `plugin` belongs to device_plugin."""
 
     node: str
     pool: str
@@ -70,6 +71,7 @@ class Life:
         self.placed: set[str] = set()
         """What `sandbox set` has put into this cluster so far."""
         self.dirty_at: float | None = world.now()
+        self._clock = world.now()
         self._alarms: set[float] = set()
         self._settings = ""
         self._found()
@@ -81,7 +83,7 @@ class Life:
             return False
         setting = self.world.settings.get("plugin", {})
         name = "~".join((str(self.cluster.cloud), *self.cluster.path))
-        return setting.get(name, setting.get(str(self.cluster.cloud))) != "absent"
+        return bool(setting.get(name, setting.get(str(self.cluster.cloud))) != "absent")
 
     @property
     def moment(self) -> float:
@@ -89,7 +91,8 @@ class Life:
         return min(1.0, self.world.operation_seconds / 2)
 
     def now(self) -> float:
-        return self.world.now()
+        """The time of the step that is being made; never ahead of the world's."""
+        return self._clock
 
     def wake_at(self, time: float) -> None:
         """Ask to be run again at that time."""
@@ -97,7 +100,7 @@ class Life:
 
     def pools_changed(self) -> None:
         if self.dirty_at is None:
-            self.dirty_at = self.now()
+            self.dirty_at = self.world.now()
 
     def settle(self) -> None:
         """Let everything happen that is due."""
@@ -113,14 +116,21 @@ class Life:
                 self.dirty_at = None
 
     def _batch(self) -> Batch | None:
-        due = {time for time in self._alarms if time <= self.now()}
-        self._alarms -= due
-        settings = json.dumps(self.world.settings, sort_keys=True)
+        """What there is to do at the earliest time at which there is something; None when all is done."""
+        present = self.world.now()
+        settings = json.dumps(self.world.settings, sort_keys=True) if self.world.settings else ""
         changed, self._settings = settings != self._settings, settings
+        if not (self.store.touched or changed):
+            dirty = [] if self.dirty_at is None else [self.dirty_at]
+            due = [time for time in (*self._alarms, *dirty) if time <= present]
+            self._clock = max(self._clock, min(due)) if due else present
+            self.store.lag = present - self._clock
+            if not due:
+                return None
+        self._alarms = {time for time in self._alarms if time > self._clock}
+        pools = self.dirty_at is not None and self.dirty_at <= self._clock
         written, self.store.touched = self.store.touched, {}
-        if not (due or written or changed or self.dirty_at is not None):
-            return None
-        return Batch(written, self.dirty_at is not None, changed)
+        return Batch(written, pools, changed)
 
     def _found(self) -> None:
         names = (*NAMESPACES, *((OPERATOR_NAMESPACE,) if self.operator else ()))

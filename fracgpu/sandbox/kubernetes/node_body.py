@@ -110,21 +110,19 @@ def _allocatable(capacity: dict[str, str]) -> dict[str, str]:
 
 
 def _conditions() -> list[Json]:
+    no_network = (
+        "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
+        "message:Network plugin returns error: cni plugin not initialized"
+    )
     rows = [
         ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
         ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-        (
-            "Ready",
-            "False",
-            "KubeletNotReady",
-            "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
-            "message:Network plugin returns error: cni plugin not initialized",
-        ),
+        ("Ready", "False", "KubeletNotReady", no_network),
     ]
     conditions = [
-        {"type": type, "status": status, "reason": reason, "message": text, "lastHeartbeatTime": timestamp()}
-        for type, status, reason, text in rows
+        {"type": name, "status": status, "reason": reason, "message": text, "lastHeartbeatTime": timestamp()}
+        for name, status, reason, text in rows
     ]
     return with_conditions([], *conditions)
 

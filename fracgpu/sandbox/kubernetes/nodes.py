@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.life import Batch, Life, Machine, with_conditions
 from fracgpu.sandbox.kubernetes.node_body import new_node
-from fracgpu.sandbox.kubernetes.store import Key
+from fracgpu.sandbox.kubernetes.store import Key, timestamp
 from fracgpu.sandbox.world import Cloud, Json, NodeShape, Pool
 
 NOT_READY = "node.kubernetes.io/not-ready"
+LEASES = "kube-node-lease"
 
 
 @dataclass(slots=True)
@@ -80,6 +81,8 @@ def _remove(life: Life, names: list[str]) -> None:
         life.machines.pop(name, None)
         if life.store.find(resources.NODES, Key("", name)):
             life.store.delete(resources.NODES, Key("", name))
+        if life.store.find(resources.LEASES, Key(LEASES, name)):
+            life.store.delete(resources.LEASES, Key(LEASES, name))
 
 
 def _add(life: Life, pool: Pool, nodes: PoolNodes, index: int) -> str:
@@ -93,9 +96,16 @@ def _add(life: Life, pool: Pool, nodes: PoolNodes, index: int) -> str:
     machine = Machine(name, pool.name, index, nodes.shape, born + life.moment)
     life.machines[name] = machine
     life.store.create(resources.NODES, new_node(life, pool, machine, zone))
+    life.store.create(resources.LEASES, _lease(name))
     life.wake_at(machine.ready_at)
     _override(life, machine)
     return name
+
+
+def _lease(node: str) -> Json:
+    """The node's sign of life; it is never renewed, since nothing here waits for it."""
+    spec = {"holderIdentity": node, "leaseDurationSeconds": 40, "renewTime": timestamp()[:-1] + ".000000Z"}
+    return {"metadata": {"name": node, "namespace": LEASES}, "spec": spec}
 
 
 def _name(life: Life, pool: Pool, nodes: PoolNodes, index: int, attempt: int) -> str:
@@ -177,8 +187,6 @@ def _override(life: Life, machine: Machine) -> None:
     labels = {**node["metadata"]["labels"], **setting.get("labels", {})}
     counts = {name: str(count) for name, count in setting.get("allocatable", {}).items()}
     status = {**node["status"], "allocatable": {**node["status"]["allocatable"], **counts}}
-    life.store.replace(
-        resources.NODES, {**node, "metadata": {**node["metadata"], "labels": labels}, "status": status}
-    )
+    life.store.replace(resources.NODES, {**node, "metadata": {**node["metadata"], "labels": labels}, "status": status})
     if setting.get("ready") is not None and machine.ready:
         _set_ready(life, machine, setting["ready"])

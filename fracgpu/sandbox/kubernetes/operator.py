@@ -1,4 +1,4 @@
-"""Who brings the device plugin: the NVIDIA GPU Operator (AKS, EKS) or GKE's own DaemonSet, as objects one can see and edit.
+"""Who brings the device plugin: the NVIDIA GPU Operator (AKS, EKS) or GKE's own DaemonSet, as objects to see and edit.
 
 The DaemonSets' tolerations decide on which nodes they run, so a taint that keeps the real ones off keeps these off too:
 the NFD worker tolerates `nvidia.com/gpu=present` and no other value
@@ -73,16 +73,16 @@ def _ensure(life: Life, body: Json) -> None:
 
 
 def _operator_sets() -> list[Json]:
-    nfd = {"containers": [_container("worker", "registry.k8s.io/nfd/node-feature-discovery:v0.18.2")]}
+    nfd: Json = {"containers": [_container("worker", "registry.k8s.io/nfd/node-feature-discovery:v0.18.2")]}
     nfd |= {"tolerations": [_PRESENT, _SPOT]}
-    plugin = {"containers": [_container("nvidia-device-plugin", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")]}
+    plugin: Json = {"containers": [_container("nvidia-device-plugin", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")]}
     plugin |= {
         "initContainers": [_container("config-manager-init", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")],
         "tolerations": [_ANY_VALUE, _SPOT],
         "affinity": _HAS_GPU,
         "priorityClassName": "system-node-critical",
     }
-    gfd = {"containers": [_container("gpu-feature-discovery", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")]}
+    gfd: Json = {"containers": [_container("gpu-feature-discovery", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")]}
     gfd |= {"tolerations": [_ANY_VALUE, _SPOT], "affinity": _HAS_GPU}
     return [
         _daemonset(OPERATOR_NAMESPACE, NFD, "app.kubernetes.io/name", "node-feature-discovery", nfd),

@@ -84,7 +84,9 @@ def _strategic_list(target: list[Json], patch: list[Json], key: str) -> list[Jso
 def json_patch(target: Json, operations: Any) -> Json:
     """RFC 6902; raises 422 as the API server does where a path is not there or a test fails."""
     if not isinstance(operations, list):
-        raise status.bad_request("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+        raise status.bad_request(
+            "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch"
+        )
     document: Any = copy.deepcopy(target)
     for operation in operations:
         try:

@@ -22,7 +22,8 @@ def number(quantity: object) -> float:
 def requests_of(container: Json) -> dict[str, float]:
     """What one container asks for; a limit stands for a request that is not there."""
     parts = container.get("resources") or {}
-    return {name: number(value) for name, value in {**(parts.get("limits") or {}), **(parts.get("requests") or {})}.items()}
+    wanted = {**(parts.get("limits") or {}), **(parts.get("requests") or {})}
+    return {name: number(value) for name, value in wanted.items()}
 
 
 def pod_requests(spec: Json) -> dict[str, float]:

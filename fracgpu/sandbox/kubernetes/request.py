@@ -9,7 +9,7 @@ import yaml
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request
 
-from fracgpu.sandbox.kubernetes import status
+from fracgpu.sandbox.kubernetes import protobuf, status
 from fracgpu.sandbox.kubernetes.resources import BY_PATH, NAMESPACES, Resource
 from fracgpu.sandbox.kubernetes.store import Key
 from fracgpu.sandbox.world import Json
@@ -64,7 +64,9 @@ def target(path: list[str]) -> Target | None:
 
 def body_of(request: Request) -> Json:
     """The object in a request's body, JSON or YAML; raises 400 and 415."""
-    value = any_body(request, ("application/json", "application/yaml", *PATCHES))
+    if request.mimetype == protobuf.MEDIA_TYPE:
+        return protobuf.decode(request.get_data())
+    value = any_body(request, ("application/json", "application/yaml", protobuf.MEDIA_TYPE, *PATCHES))
     if not isinstance(value, dict):
         raise status.bad_request("the object provided is unrecognized (must be of type object)")
     return value

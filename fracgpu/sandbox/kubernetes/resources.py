@@ -31,15 +31,17 @@ class Resource:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
-def _core(plural: str, kind: str, namespaced: bool, *short: str, sub: tuple[str, ...] = (), all: bool = False) -> Resource:
-    return Resource("", "v1", plural, kind, namespaced, short, sub, ("all",) if all else ())
+def _core(
+    plural: str, kind: str, namespaced: bool, *short: str, sub: tuple[str, ...] = (), in_all: bool = False
+) -> Resource:
+    return Resource("", "v1", plural, kind, namespaced, short, sub, ("all",) if in_all else ())
 
 
 def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resource:
     return Resource("apps", "v1", plural, kind, True, short, ("status", "scale") if scale else ("status",), ("all",))
 
 
-PODS = _core("pods", "Pod", True, "po", sub=("status", "eviction", "binding", "log"), all=True)
+PODS = _core("pods", "Pod", True, "po", sub=("status", "eviction", "binding", "log"), in_all=True)
 NODES = _core("nodes", "Node", False, "no", sub=("status",))
 NAMESPACES = _core("namespaces", "Namespace", False, "ns", sub=("status", "finalize"))
 CONFIG_MAPS = _core("configmaps", "ConfigMap", True, "cm")
@@ -66,13 +68,13 @@ RESOURCES: tuple[Resource, ...] = (
     PODS,
     SERVICE_ACCOUNTS,
     _core("secrets", "Secret", True),
-    _core("services", "Service", True, "svc", sub=("status",), all=True),
+    _core("services", "Service", True, "svc", sub=("status",), in_all=True),
     _core("endpoints", "Endpoints", True, "ep"),
     _core("limitranges", "LimitRange", True, "limits"),
     _core("resourcequotas", "ResourceQuota", True, "quota", sub=("status",)),
     _core("persistentvolumeclaims", "PersistentVolumeClaim", True, "pvc", sub=("status",)),
     _core("persistentvolumes", "PersistentVolume", False, "pv", sub=("status",)),
-    _core("replicationcontrollers", "ReplicationController", True, "rc", sub=("status", "scale"), all=True),
+    _core("replicationcontrollers", "ReplicationController", True, "rc", sub=("status", "scale"), in_all=True),
     DAEMON_SETS,
     DEPLOYMENTS,
     REPLICA_SETS,

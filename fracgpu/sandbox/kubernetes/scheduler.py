@@ -37,7 +37,7 @@ def _open(life: Life, key: Key) -> bool:
     if pod is None or pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
         return False
     scheduler = pod["spec"].get("schedulerName", "default-scheduler")
-    return scheduler == "default-scheduler" and pod["status"].get("phase") == "Pending"
+    return bool(scheduler == "default-scheduler" and pod["status"].get("phase") == "Pending")
 
 
 def _usage(life: Life) -> Usage:
@@ -69,7 +69,7 @@ def _schedule(life: Life, pod: Json, nodes: list[Json], usage: Usage) -> None:
             reasons[forbidden] += 1
         elif lacking:
             reasons.update(lacking)
-            helpful += 1
+            helpful += _could_fit(node, wanted)
         else:
             fitting.append((taken.get("pods", 0), node["metadata"]["name"]))
     if fitting:
@@ -97,6 +97,12 @@ def _lacking(node: Json, wanted: dict[str, float], taken: dict[str, float]) -> l
     have = node["status"]["allocatable"]
     short = [name for name, value in wanted.items() if value and value > number(have.get(name, 0)) - taken.get(name, 0)]
     return ["Too many pods" if name == "pods" else f"Insufficient {name}" for name in short]
+
+
+def _could_fit(node: Json, wanted: dict[str, float]) -> bool:
+    """Whether the pod would fit on the node if nothing else were there."""
+    have = node["status"]["allocatable"]
+    return all(value <= number(have.get(name, 0)) for name, value in wanted.items() if value)
 
 
 def _message(count: int, reasons: Counter[str], helpful: int) -> str:

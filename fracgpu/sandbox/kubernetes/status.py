@@ -92,9 +92,7 @@ def unauthorized() -> ApiError:
 
 
 def unsupported_media(accepted: tuple[str, ...]) -> ApiError:
-    message = (
-        "the body of the request was in an unknown format - accepted media types include: " + ", ".join(accepted)
-    )
+    message = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(accepted)
     return ApiError(415, "UnsupportedMediaType", message)
 
 

@@ -11,7 +11,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from fracgpu.sandbox.kubernetes import status
@@ -65,9 +65,9 @@ def encode(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def timestamp() -> str:
-    """Now, as Kubernetes writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def timestamp(ago: float = 0.0) -> str:
+    """Now, or that many seconds ago, as Kubernetes writes it."""
+    return (datetime.now(UTC) - timedelta(seconds=ago)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Store:
@@ -78,6 +78,8 @@ class Store:
         self._kinds: dict[Resource, _Kind] = {}
         self.version = number()
         self.touched: dict[Resource, set[Key]] = {}
+        self.lag = 0.0
+        """How many seconds ago what is being written happened."""
 
     def _kind(self, resource: Resource) -> _Kind:
         found = self._kinds.get(resource)
@@ -122,7 +124,7 @@ class Store:
         if key in self._kind(resource).objects:
             raise status.already_exists(resource, key.name)
         metadata.setdefault("uid", str(uuid.uuid4()))
-        metadata.setdefault("creationTimestamp", timestamp())
+        metadata.setdefault("creationTimestamp", timestamp(self.lag))
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
         return self._put(resource, key, {**head, **body, "metadata": metadata}, None)
 
@@ -174,5 +176,9 @@ class Store:
 
 
 def _unversioned(body: Json) -> Json:
-    metadata = {name: value for name, value in body["metadata"].items() if name not in ("resourceVersion", "managedFields")}
+    """What makes a new version of an object: all but the version itself and the times of its managers."""
+    metadata = {name: value for name, value in body["metadata"].items() if name != "resourceVersion"}
+    managers = metadata.get("managedFields")
+    if managers:
+        metadata["managedFields"] = [{name: entry[name] for name in entry if name != "time"} for entry in managers]
     return {**body, "metadata": metadata}

@@ -32,6 +32,8 @@ _NAME_TEXT = (
     "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
+_FROZEN = "Forbidden: field is immutable when `immutable` is set"
+_POD_FROZEN = "Forbidden: pod updates may not change fields other than `spec.containers[*].image`"
 _ANY_NAME = {"clusterroles", "clusterrolebindings", "roles", "rolebindings"}
 _KNOWN: dict[Resource, set[str]] = {
     resources.CONFIG_MAPS: {"apiVersion", "kind", "metadata", "data", "binaryData", "immutable"},
@@ -103,9 +105,9 @@ def _immutable(resource: Resource, body: Json, before: Json | None) -> list[Caus
         return []
     if resource is resources.CONFIG_MAPS and before.get("immutable"):
         same = body.get("data") == before.get("data") and body.get("immutable")
-        return [] if same else [("FieldValueForbidden", "data", "Forbidden: field is immutable when `immutable` is set")]
+        return [] if same else [("FieldValueForbidden", "data", _FROZEN)]
     if resource is resources.PODS and body["spec"].get("nodeName") != before["spec"].get("nodeName"):
-        return [("FieldValueForbidden", "spec", "Forbidden: pod updates may not change fields other than `spec.containers[*].image`")]
+        return [("FieldValueForbidden", "spec", _POD_FROZEN)]
     return []
 
 
@@ -114,7 +116,8 @@ def _taints(node: Json) -> list[Cause]:
     for index, taint in enumerate(node.get("spec", {}).get("taints") or ()):
         if taint.get("effect") not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
             field = f"metadata.taints[{index}].effect"
-            text = f'Unsupported value: "{taint.get("effect")}": supported values: "NoExecute", "NoSchedule", "PreferNoSchedule"'
+            known = '"NoExecute", "NoSchedule", "PreferNoSchedule"'
+            text = f'Unsupported value: "{taint.get("effect")}": supported values: {known}'
             causes.append(("FieldValueNotSupported", field, text))
         causes += _label(f"metadata.taints[{index}].value", taint.get("key", ""), taint.get("value") or "")
     return causes

@@ -20,6 +20,7 @@ from fracgpu.sandbox.kubernetes.store import Key, encode, timestamp
 from fracgpu.sandbox.kubernetes.validation import complete, validate
 from fracgpu.sandbox.world import Json
 
+_CREATED: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 IMMUTABLE = ("uid", "creationTimestamp", "name", "namespace")
 
 
@@ -80,12 +81,12 @@ def _namespace(life: Life, target: Target, metadata: Json) -> str:
 def _create_below(life: Life, target: Target, request: Request) -> Response:
     if target.subresource == "eviction":
         budgets.evict(life, target.key, dry_run=asked.dry_run(request))
-        return json_bytes(encode({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}), 201)
+        return json_bytes(encode(_CREATED), 201)
     if target.subresource == "binding":
         node = asked.body_of(request).get("target", {}).get("name")
         pod = life.store.get(target.resource, target.key)
         life.store.replace(target.resource, {**pod, "spec": {**pod["spec"], "nodeName": node}})
-        return json_bytes(encode({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}), 201)
+        return json_bytes(encode(_CREATED), 201)
     raise status.method_not_allowed()
 
 
@@ -117,7 +118,7 @@ def patch_(life: Life, target: Target, request: Request) -> Response:
     if kind == JSON_PATCH:
         after = patch.json_patch(before, change)
     elif not isinstance(change, dict):
-        raise status.bad_request("error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}")
+        raise status.bad_request("error decoding patch: json: cannot unmarshal array into a map")
     else:
         after = patch.merge(before, change) if kind == MERGE_PATCH else patch.strategic(before, change)
     return _store(life, target, before, after, request)
