@@ -22,6 +22,7 @@ from fracgpu.sandbox.folder import Endpoints
 
 START_TIMEOUT = 60.0
 STOP_TIMEOUT = 10.0
+ACCOUNTS = ("AWS_", "AZURE_", "CLOUDSDK_", "GOOGLE_")
 
 
 def find() -> Endpoints | None:
@@ -103,6 +104,7 @@ def _spawn(home: Path) -> Endpoints:
             stdout=log,
             stderr=log,
             pass_fds=(theirs,),
+            env=_environment(),
             start_new_session=True,
             cwd=Path(fracgpu.__file__).parents[1],
             check=False,
@@ -111,6 +113,12 @@ def _spawn(home: Path) -> Endpoints:
         os.close(theirs)
         os.close(log)
     return _await(home, ready)
+
+
+def _environment() -> dict[str, str]:
+    """The server's environment: no cloud account of the user's is in it to trip moto or to be used."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(ACCOUNTS)}
+    return own | {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 
 
 def _await(home: Path, ready: int) -> Endpoints:

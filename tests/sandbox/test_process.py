@@ -17,7 +17,9 @@ from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import boto3
 import pytest
+from botocore.config import Config
 
 import fracgpu
 from fracgpu.errors import Forbidden, PartNotInstalled, Unreachable
@@ -233,6 +235,21 @@ def test_without_its_packages_it_says_what_to_install() -> None:
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(SOURCES)]
     assert "fracgpu[sandbox]" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_broken_account_of_the_users_does_not_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "absent")
+    address = process.start().http
+    monkeypatch.delenv("AWS_PROFILE")
+    ec2 = boto3.client(
+        "ec2",
+        region_name="us-east-1",
+        endpoint_url=address,
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",
+        config=Config(proxies={}, read_timeout=100, retries={"max_attempts": 0}),
+    )
+    assert ec2.describe_subnets()["Subnets"]
 
 
 def test_on_windows_it_says_wsl(monkeypatch: pytest.MonkeyPatch) -> None:
