@@ -99,6 +99,7 @@ def expressible(provider: ProviderName, profile: Profile) -> bool:
     assert_never(provider)
 
 
+@lru_cache(maxsize=4096)
 def machines_for(
     catalog: Catalog,
     provider: ProviderName,
@@ -140,7 +141,7 @@ def _offers(catalog: Catalog, provider: ProviderName, gpu: str, profile: str) ->
 
 
 def profiles_of(catalog: Catalog, provider: ProviderName) -> tuple[str, ...]:
-    """The profiles that a cloud's machines can be cut into, by name: plain ones first, then compute slices and memory."""
+    """The names of the profiles that a cloud can make: plain ones first, by compute slices and memory."""
     keys = dict.fromkeys(machine.gpu for machine in catalog.machines(provider) if machine.mig)
     able = (p for key in keys for p in catalog.gpu(key).profiles if expressible(provider, p))
     return tuple(dict.fromkeys(profile.name for profile in sorted(able, key=_profile_order)))
