@@ -1,0 +1,113 @@
+"""The name of a mig-parted config and what it says, for whoever lets NVIDIA's MIG manager cut the GPUs.
+
+A node's label `nvidia.com/mig.config` names a config. What NVIDIA's MIG manager has by itself keeps NVIDIA's name
+(https://github.com/NVIDIA/mig-parted, pkg/mig/builder): `all-<profile>` for as many of one profile as a GPU holds,
+`all-balanced` for its balanced cut. Every other layout has a name of ours that begins with `fracgpu-`, and needs
+`config_document` in the cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from fracgpu.catalog.models import Gpu, Profile
+from fracgpu.sharing import Layout, Mig
+
+LABEL = "nvidia.com/mig.config"
+STATE_LABEL = "nvidia.com/mig.config.state"
+DISABLED = "all-disabled"
+OURS = "fracgpu-"
+LONGEST = 63
+"""Characters of a label's value."""
+
+BALANCED = {7: {1: 2, 2: 1, 3: 1}, 4: {1: 2, 2: 1}}
+"""Compute slices of a GPU -> compute slices of a profile -> instances
+(https://github.com/NVIDIA/mig-parted, pkg/mig/builder/balanced.go)."""
+
+
+def config_name(gpu: Gpu, mig: Mig) -> str:
+    """The config that cuts the GPUs of a node so; a legal label value, equal for equal cuts."""
+    layout = mig.alike
+    if layout and len(layout) == 1 and layout[0][1] == _profile(gpu, layout[0][0]).max_per_gpu:
+        return f"all-{layout[0][0].replace('+', '.')}"
+    if layout and dict(layout) == balanced(gpu):
+        return "all-balanced"
+    digest = hashlib.sha256(repr(mig.devices).encode()).hexdigest()[:8]
+    room = LONGEST - len(OURS) - len(digest) - 1
+    return f"{OURS}{_readable(mig)[:room].rstrip('-._')}-{digest}"
+
+
+def is_custom(name: str) -> bool:
+    """Whether the name is one that only our own document explains."""
+    return name.startswith(OURS)
+
+
+def config_document(cuts: Iterable[tuple[Gpu, Mig]]) -> dict[str, Any]:
+    """mig-parted's own file (`version: v1`) with the config of each cut, and those that the MIG manager falls back to.
+
+    It replaces NVIDIA's list as a whole, so it takes every cut of a cluster, custom or not.
+    """
+    cut_of: dict[str, dict[str, tuple[Gpu, Mig]]] = {}
+    for gpu, mig in cuts:
+        cut_of.setdefault(config_name(gpu, mig), {})[gpu.key] = (gpu, mig)
+    configs: dict[str, Any] = {
+        DISABLED: [{"devices": "all", "mig-enabled": False}],
+        "all-enabled": [{"devices": "all", "mig-enabled": True, "mig-devices": {}}],
+    }
+    for name, by_gpu in sorted(cut_of.items()):
+        configs[name] = _rows(list(by_gpu.values()))
+    return {"version": "v1", "mig-configs": configs}
+
+
+def balanced(gpu: Gpu) -> dict[str, int] | None:
+    """The layout that NVIDIA calls balanced on this GPU, by profile name; None where it has none."""
+    best: dict[int, Profile] = {}
+    for profile in gpu.profiles:
+        known = best.get(profile.compute_slices)
+        if profile.plain and (known is None or profile.max_per_gpu > known.max_per_gpu):
+            best[profile.compute_slices] = profile
+    formula = BALANCED.get(max(best, default=0), {})
+    if not formula or not formula.keys() <= best.keys():
+        return None
+    return {best[slices].name: count for slices, count in formula.items()}
+
+
+def _rows(cuts: list[tuple[Gpu, Mig]]) -> list[dict[str, Any]]:
+    """One name's rows; GPUs that are cut differently under it are told apart by their PCI ids."""
+    alike = len({repr(mig.devices) for _, mig in cuts}) == 1
+    if alike:
+        return _of_node(cuts[0][1])
+    return [{"device-filter": _pci(gpu), **row} for gpu, mig in cuts for row in _of_node(mig)]
+
+
+def _pci(gpu: Gpu) -> list[str]:
+    """PCI device and vendor ids as mig-parted writes them: 0x20B010DE."""
+    return [f"0x{device}10DE" for device in gpu.pci_device_ids]
+
+
+def _of_node(mig: Mig) -> list[dict[str, Any]]:
+    if mig.alike:
+        return [_row("all", mig.alike)]
+    places: dict[Layout | None, list[int]] = {}
+    for index, layout in enumerate(mig.devices):
+        places.setdefault(layout, []).append(index)
+    return [_row(indexes, layout) for layout, indexes in places.items()]
+
+
+def _row(devices: str | list[int], layout: Layout | None) -> dict[str, Any]:
+    return {"devices": devices, "mig-enabled": layout is not None, "mig-devices": dict(layout or ())}
+
+
+def _readable(mig: Mig) -> str:
+    """The cut in words of a label value: `2x1g.5gb-1x3g.20gb`; GPUs that differ are parted by `_`."""
+    devices = (mig.alike,) if mig.alike else mig.devices
+    return "_".join(
+        "-".join(f"{count}x{profile.replace('+', '.')}" for profile, count in layout) if layout else "whole"
+        for layout in devices
+    )
+
+
+def _profile(gpu: Gpu, name: str) -> Profile:
+    return next(profile for profile in gpu.profiles if profile.name == name)
