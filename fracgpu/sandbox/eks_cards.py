@@ -81,6 +81,28 @@ def card(gpu: str, gpu_mib: int) -> Card:
     return _CARDS.get((gpu, gpu_mib // 1024)) or Card(f"NVIDIA {gpu}")
 
 
+def fits(of: Card, names: list[str]) -> bool:
+    """Whether one GPU holds those instances when they are made in that order.
+
+    The driver puts small ones where a 3g or 4g would have to go, so a list that begins with small ones fails:
+    https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
+    """
+    if any(names.count(name) > of.profiles.get(name, 0) for name in names):
+        return False
+    compute = [int(name[0]) for name in names]
+    sevenths = 8 if any(name.startswith("7g") for name in of.profiles) else 4
+    units = [_units(of, name, sevenths) for name in names]
+    in_order = all(size < 3 or size <= min(compute[:index], default=size) for index, size in enumerate(compute))
+    return sum(units) <= sevenths and sum(compute) <= min(sevenths, 7) and in_order
+
+
+def _units(of: Card, name: str, memory: int) -> int:
+    """Memory slices of an instance, on a GPU with `memory` of them; the 1g that fits four times is the double one."""
+    if memory == 8 and name.startswith("1g") and of.profiles[name] != 4:
+        return 1
+    return {7: 8, 4: 4, 3: 4, 2: 2, 1: 2 if memory == 8 else 1}[int(name[0])]
+
+
 def bottlerocket_layout(of: Card, value: str) -> dict[str, int] | None:
     """What Bottlerocket's migmanager makes of one GPU: `value` is a profile or a number of equal parts."""
     if re.fullmatch(r"[0-9]g\.\d+gb", value):

@@ -18,6 +18,7 @@ from fracgpu.sandbox.eks_call import Call
 from fracgpu.sandbox.eks_errors import EksError, in_use, invalid, not_found
 from fracgpu.sandbox.eks_releases import (
     DEFAULT_AMI_TYPE,
+    LAST_FOR_AL2,
     VERSION,
     VERSIONS,
     architecture,
@@ -166,13 +167,16 @@ def _made(call: Call, cluster: Cluster, name: str) -> Pool:
 def _described(call: Call, cluster: Cluster, name: str, ami_type: str, template: Template | None) -> Json:
     body, group_id, now = call.body, str(uuid.uuid4()), time.time()
     sizes = _sizes(call, body.get("scalingConfig") or {})
+    image_id = template.data.get("ImageId") if template else None
+    version, release_version = versions(body, ami_type, image_id)
     update_config = body.get("updateConfig") or {"maxUnavailable": 1}
     checks.update_config(update_config, sizes["maxSize"])
     group: Json = {
         "nodegroupName": name,
         "nodegroupArn": call.arn("nodegroup", cluster.name, name, group_id),
         "clusterName": cluster.name,
-        "version": _version(body.get("version")),
+        "version": version,
+        "releaseVersion": release_version,
         "createdAt": now,
         "modifiedAt": now,
         "capacityType": body.get("capacityType") or "ON_DEMAND",
@@ -192,15 +196,23 @@ def _described(call: Call, cluster: Cluster, name: str, ami_type: str, template:
         group["launchTemplate"] = {"id": template.id, "name": template.name, "version": str(template.version)}
     if not (template and template.data.get("InstanceType")):
         group["instanceTypes"] = body.get("instanceTypes") or [DEFAULT_MACHINE]
-    image_id = template.data.get("ImageId") if template else None
-    group["releaseVersion"] = image_id or body.get("releaseVersion") or release(ami_type, group["version"])
     return group
 
 
-def _version(wanted: str | None) -> str:
-    if wanted is not None and wanted not in VERSIONS:
-        raise invalid(f"Requested Nodegroup version {wanted} is not supported; the cluster's version is {VERSION}")
-    return wanted or VERSION
+def versions(body: Json, ami_type: str, image_id: str | None = None) -> tuple[str, str]:
+    """(Kubernetes version, AMI release) that the members mean; of a custom AMI the release is its id.
+
+    https://github.com/scylladb/scylla-cluster-tests/issues/12524, https://github.com/awslabs/amazon-eks-ami/issues/435
+    """
+    version, wanted = body.get("version") or VERSION, body.get("releaseVersion")
+    if version not in VERSIONS:
+        raise invalid(f"Requested Nodegroup version {version} is not supported; the cluster's version is {VERSION}")
+    if ami_type.startswith("AL2_") and version > LAST_FOR_AL2:
+        raise invalid(f"AMI Type {ami_type} is only supported for kubernetes versions {LAST_FOR_AL2} or earlier")
+    newest = release(ami_type, version)
+    if wanted and not wanted.startswith(f"{version}.") and not ami_type.startswith("BOTTLEROCKET"):
+        raise invalid(f"Requested Nodegroup release version {wanted} is invalid. Allowed release version is {newest}")
+    return version, image_id or wanted or newest
 
 
 def _sizes(call: Call, config: Json) -> Json:

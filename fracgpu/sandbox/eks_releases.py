@@ -6,6 +6,7 @@ import hashlib
 import re
 
 VERSION = "1.34"
+LAST_FOR_AL2 = "1.32"
 VERSIONS = ("1.31", "1.32", "1.33", "1.34")
 
 DEFAULT_AMI_TYPE = "AL2023_x86_64_STANDARD"

@@ -7,7 +7,7 @@ from typing import Any
 
 from fracgpu.sandbox import eks_bottlerocket as bottlerocket
 from fracgpu.sandbox.eks_cards import Card, card
-from fracgpu.sandbox.eks_userdata import cut_by, decode, scripts
+from fracgpu.sandbox.eks_userdata import NotCut, cut_by, decode, scripts
 from fracgpu.sandbox.world import Cluster, Json, NodeShape, Pool
 
 EFFECTS = {
@@ -68,11 +68,11 @@ def _with_gpus(node: NodeShape, pool: Pool, of: Card, gpus: int) -> NodeShape:
 
 def _cut_at_boot(node: NodeShape, of: Card, user_data: str) -> NodeShape:
     """An Amazon Linux node whose script cut it before the kubelet started; mig-manager comes later and is not here."""
-    for script in scripts(user_data):
-        slices = cut_by(script, of)
-        if slices is not None:
-            return replace(node, slices=slices)
-    return node
+    try:
+        cuts = [cut_by(script, of) for script in scripts(user_data)]
+    except NotCut as error:
+        return replace(node, broken=str(error))
+    return replace(node, slices=next((cut for cut in cuts if cut is not None), {}))
 
 
 def _labels(cluster: Cluster, pool: Pool, machine: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """How a launch template and a node group go together, and what EKS refuses in the pair.
 
 Texts: terraform-aws-modules/terraform-aws-eks#1386, #3459, rancher/eks-operator#161, eksctl-io/eksctl#3104,
-crossplane-contrib/provider-upjet-aws#866; what a template may not have:
+crossplane-contrib/provider-upjet-aws#866, hashicorp/terraform-provider-aws#18025; what a template may not have:
 https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
 """
 
@@ -11,6 +11,8 @@ from fracgpu.sandbox.aws_backend import NoTemplate, Template
 from fracgpu.sandbox.eks_call import Call
 from fracgpu.sandbox.eks_errors import invalid, invalid_request
 from fracgpu.sandbox.world import Json
+
+NO_TEMPLATE = "Launch template details can't be null for Custom ami type node group"
 
 
 def resolve(call: Call, spec: Json) -> Template:
@@ -27,9 +29,10 @@ def resolve(call: Call, spec: Json) -> Template:
 
 def agree(body: Json, template: Template | None) -> None:
     """What may be said only once: in the group or in its template. Raises EksError."""
+    _market(body, template)
     if template is None:
         if body.get("amiType") == "CUSTOM":
-            raise invalid("Launch template details can't be null for Custom ami type node group")
+            raise invalid(NO_TEMPLATE)
         return
     if body.get("diskSize") is not None:
         raise invalid("Disk size must be specified within the launch template.")
@@ -38,6 +41,22 @@ def agree(body: Json, template: Template | None) -> None:
     if body.get("instanceTypes") and template.data.get("InstanceType"):
         raise invalid_request("Cannot specify instance types in launch template and API request")
     _image(body, template)
+
+
+def _market(body: Json, template: Template | None) -> None:
+    """Spot is the group's to say; capacity blocks need both, and their machine in the template.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+    """
+    market = (template.data if template else {}).get("InstanceMarketOptions", {}).get("MarketType")
+    if body.get("capacityType") != "CAPACITY_BLOCK":
+        if market:
+            raise invalid("Instance market options are not supported with the launch template.")
+        return
+    if market != "capacity-block":
+        raise invalid("CAPACITY_BLOCK needs a launch template with the market type capacity-block")
+    if body.get("instanceTypes") or not (template and template.data.get("InstanceType")):
+        raise invalid("CAPACITY_BLOCK takes its one instance type from the launch template")
 
 
 def _image(body: Json, template: Template) -> None:

@@ -15,7 +15,6 @@ from fracgpu.sandbox import eks_life as life
 from fracgpu.sandbox import eks_templates as templates
 from fracgpu.sandbox.eks_call import Call
 from fracgpu.sandbox.eks_errors import in_use, invalid, invalid_request, not_found
-from fracgpu.sandbox.eks_releases import VERSION, VERSIONS, release
 from fracgpu.sandbox.world import Cluster, Json, Operation, Pool
 
 CONFIG_MEMBERS: dict[str, type] = {
@@ -165,14 +164,14 @@ def _released(call: Call, pool: Pool) -> tuple[Json, Json, Params]:
     """(members of the group, what else changes about it, what the update says of itself). Raises EksError."""
     body = call.body
     spec, born = body.get("launchTemplate"), pool.body.get("launchTemplate")
+    if pool.body["amiType"] == "CUSTOM" and body.get("version"):
+        # https://github.com/eksctl-io/eksctl/issues/5999
+        raise invalid("You cannot specify the field kubernetesVersion when using custom AMIs.")
     if spec:
         return _retemplated(call, pool, spec, born)
     if pool.body["amiType"] == "CUSTOM":
-        raise invalid("Launch template version is required to update a node group with a custom AMI")
-    version = body.get("version") or VERSION
-    if version not in VERSIONS:
-        raise invalid(f"Requested Nodegroup version {version} is not supported; the cluster's version is {VERSION}")
-    release_version = body.get("releaseVersion") or release(pool.body["amiType"], version)
+        raise invalid(templates.NO_TEMPLATE)
+    version, release_version = groups.versions(body, pool.body["amiType"])
     after = {"version": version, "releaseVersion": release_version}
     return after, {}, [("Version", version), ("ReleaseVersion", release_version)]
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import base64
 import re
+import string
 from email import message_from_string
 
 from fracgpu.sandbox.eks_bottlerocket import BadUserData
-from fracgpu.sandbox.eks_cards import Card
+from fracgpu.sandbox.eks_cards import Card, fits
 
-_CREATE = re.compile(r"nvidia-smi\s+mig\b[^\n]*?(?:-cgi|--create-gpu-instance)[ =]+[\"']?(?P<profiles>[0-9a-z.+,-]+)")
+_ASSIGNED = re.compile(r"^\s*(?:export |readonly |local )?([A-Za-z_]\w*)=(\"[^\"\n]*\"|'[^'\n]*'|\S*)", re.MULTILINE)
+_ENABLED = re.compile(r"nvidia-smi\s[^\n]*(?:-mig|--multi-instance-gpu)[ =]1")
+_CREATE = re.compile(
+    r"nvidia-smi\s[^\n]*\bmig\b[^\n]*?(?:-cgi|--create-gpu-instance)[ =]+[\"']?([0-9a-z.+,-]+)([^\n]*)"
+)
+_COMPUTE = re.compile(r"nvidia-smi\s[^\n]*\bmig\b[^\n]*(?:-cci|--create-compute-instance)")
+
+NOT_CUT = "device 0 has no MIG devices configured"
+"""What the device plugin says of a GPU in MIG mode without instances."""
+
+
+class NotCut(ValueError):
+    """MIG mode is on and the script made no instances that work; the text is the device plugin's."""
 
 
 def decode(data: str | None) -> str:
@@ -29,16 +42,26 @@ def scripts(text: str) -> list[str]:
 
 
 def cut_by(script: str, card: Card) -> dict[str, int] | None:
-    """The slices that the script cuts each GPU into with `nvidia-smi mig -cgi`; None where it cuts nothing.
+    """What the script makes of each GPU with `nvidia-smi`; None where it leaves MIG alone. Raises NotCut.
 
-    Profiles by name only; a name that the card does not have, or more than fit of one, make `nvidia-smi` fail, which
-    leaves the GPU whole.
+    Variables are followed where they are set to plain text; a different layout for each GPU cannot be shown and the
+    first one counts for all.
     """
-    found = _CREATE.search(script)
-    if found is None or not card.profiles:
+    if not card.profiles:
         return None
-    names = [name for name in found["profiles"].split(",") if name]
-    counts = {name: names.count(name) for name in names}
-    if any(count > card.profiles.get(name, 0) for name, count in counts.items()):
-        return {}
-    return counts
+    plain = _expanded(script)
+    made = _CREATE.search(plain)
+    if made is None and not _ENABLED.search(plain):
+        return None
+    if made is None or not _ENABLED.search(plain):
+        raise NotCut(NOT_CUT)
+    names = [name for name in made[1].split(",") if name]
+    works = re.search(r"\s-C\b|--default-compute-instance", made[2]) or _COMPUTE.search(plain)
+    if not works or not names or not fits(card, names):
+        raise NotCut(NOT_CUT)
+    return {name: names.count(name) for name in names}
+
+
+def _expanded(script: str) -> str:
+    values = {name: value.strip("\"'") for name, value in _ASSIGNED.findall(script) if "$" not in value}
+    return string.Template(script).safe_substitute(values)

@@ -74,6 +74,17 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("template-named-twice", {"launchTemplate": {"name": "a", "id": "lt-1"}}, "Either provide launch template ID or"),
     ("custom-without-template", {"amiType": "CUSTOM"}, "Launch template details can't be null for Custom ami type"),
     ("version", {"version": "1.19"}, "Requested Nodegroup version 1.19"),
+    (
+        "release",
+        {"version": "1.33", "releaseVersion": "1.32.1-20251101"},
+        "Requested Nodegroup release version 1.32.1-20251101 is invalid. Allowed release version is 1.33.",
+    ),
+    (
+        "retired-ami",
+        {"amiType": "AL2_x86_64_GPU"},
+        "AMI Type AL2_x86_64_GPU is only supported for kubernetes versions 1.32 or earlier",
+    ),
+    ("capacity-block", {"capacityType": "CAPACITY_BLOCK"}, "needs a launch template with the market type"),
     ("unavailable", {"updateConfig": {"maxUnavailable": 21}}, "must be within the range 1 and max size of the node"),
 ]
 
@@ -125,6 +136,13 @@ TEMPLATES: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
         "You cannot specify a kubernetes version to use when specifying an image id to use within the launch template.",
     ),
     (
+        "spot-in-the-template",
+        {"InstanceMarketOptions": {"MarketType": "spot"}},
+        {},
+        "InvalidParameterException",
+        "Instance market options are not supported with the launch template.",
+    ),
+    (
         "profile",
         {"IamInstanceProfile": {"Name": "p"}},
         {},
@@ -170,6 +188,14 @@ def test_the_template_is_told_by_both_of_its_names_and_its_number(
     template_id = made["LaunchTemplate"]["LaunchTemplateId"]
     assert group["launchTemplate"] == {"id": template_id, "name": "own", "version": "1"}
     assert not {"diskSize", "instanceTypes"} & set(group)
+
+
+def test_a_capacity_block_has_its_machine_in_the_template(eks: EKSClient, ec2: EC2Client, request_of: Make) -> None:
+    data: Any = {"InstanceType": "p5.48xlarge", "InstanceMarketOptions": {"MarketType": "capacity-block"}}
+    ec2.create_launch_template(LaunchTemplateName="own", LaunchTemplateData=data)
+    block = {"launchTemplate": {"name": "own"}, "capacityType": "CAPACITY_BLOCK"}
+    eks.create_nodegroup(**request_of(instanceTypes=None, **block))
+    assert describe(eks)["capacityType"] == "CAPACITY_BLOCK"
 
 
 def test_other_clusters_take_subnets_that_only_look_like_some(eks: EKSClient, request_of: Make) -> None:

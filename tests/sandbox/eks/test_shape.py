@@ -142,19 +142,46 @@ def script(line: str) -> str:
     )
 
 
+ON = "nvidia-smi -mig 1\n"
+
+
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("lines", "expected"),
     [
-        ("nvidia-smi mig -cgi 3g.20gb,2g.10gb,1g.5gb,1g.5gb -C", {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2}),
-        ('nvidia-smi mig -i 0 -cgi "1g.5gb,1g.5gb" -C', {"1g.5gb": 2}),
-        ("nvidia-smi mig -cgi 1g.10gb,1g.10gb,1g.10gb,1g.10gb,1g.10gb -C", {}),
-        ("nvidia-smi mig -cgi 1g.6gb -C", {}),
+        (ON + "nvidia-smi mig -cgi 3g.20gb,2g.10gb,1g.5gb,1g.5gb -C", {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2}),
+        (ON + 'nvidia-smi mig -i 0 -cgi "1g.5gb,1g.5gb" -C', {"1g.5gb": 2}),
+        (ON + 'CUT="4g.20gb,3g.20gb"\nnvidia-smi mig -cgi "${CUT}"\nnvidia-smi mig -cci', {"4g.20gb": 1, "3g.20gb": 1}),
+        (ON + "nvidia-smi mig -cgi 1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb -C", {"1g.5gb": 7}),
+        (ON + "nvidia-smi mig -cgi 1g.10gb,1g.10gb,1g.10gb,1g.10gb -C", {"1g.10gb": 4}),
         ("nvidia-smi -L", {}),
     ],
 )
-def test_a_script_cuts_an_amazon_linux_node_before_it_joins(line: str, expected: dict[str, int]) -> None:
-    shown = node("p4d.24xlarge", script(line), ami="AL2023_x86_64_NVIDIA")
+def test_a_script_cuts_an_amazon_linux_node_before_it_joins(lines: str, expected: dict[str, int]) -> None:
+    shown = node("p4d.24xlarge", script(lines), ami="AL2023_x86_64_NVIDIA")
     assert (shown.slices, shown.allocatable, shown.broken) == (expected, None, None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ON,
+        "nvidia-smi mig -cgi 1g.5gb -C",
+        ON + "nvidia-smi mig -cgi 1g.5gb",
+        ON + "nvidia-smi mig -cgi 1g.6gb -C",
+        ON + "nvidia-smi mig -cgi 1g.10gb,1g.10gb,1g.10gb,1g.10gb,1g.10gb -C",
+        ON + "nvidia-smi mig -cgi 3g.20gb,3g.20gb,1g.5gb -C",
+        ON + "nvidia-smi mig -cgi 1g.5gb,1g.5gb,2g.10gb,3g.20gb -C",
+    ],
+    ids=["no-instances", "mode-off", "no-compute", "other-card", "too-many", "no-memory-left", "small-ones-first"],
+)
+def test_a_script_that_fails_leaves_a_node_that_advertises_nothing(lines: str) -> None:
+    shown = node("p4d.24xlarge", script(lines), ami="AL2023_x86_64_NVIDIA")
+    assert shown.broken == "device 0 has no MIG devices configured"
+
+
+def test_a_script_does_nothing_to_a_gpu_without_mig() -> None:
+    shown = node("g5.12xlarge", script(ON + "nvidia-smi mig -cgi 1g.5gb -C"), ami="AL2023_x86_64_NVIDIA")
+    assert (shown.slices, shown.broken) == ({}, None)
 
 
 def test_a_plain_ami_on_a_gpu_machine_has_no_driver() -> None:
