@@ -20,26 +20,9 @@ from pydantic import BaseModel, ValidationError
 
 from fracgpu.errors import INVALID_CODES, Finding, Invalid
 from fracgpu.spec import API_VERSION, NodePool
+from fracgpu.yamltext import Loader, load_all
 
 SUFFIXES = (".yaml", ".yml", ".json")
-BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class Loader(BaseLoader):  # type: ignore[misc]
-    """Safe, by libyaml where it is there, and strict about keys that are written twice."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        if len(mapping) != len(node.value):
-            self._refuse_double(node)
-        return mapping
-
-    def _refuse_double(self, node: Any) -> None:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            if key.value in seen and key.value != "<<":
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key.value} stands twice", key.start_mark)
-            seen.add(key.value)
 
 
 @dataclass(frozen=True)
@@ -173,7 +156,7 @@ def read(text: str, file: str) -> list[Document]:
 def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
     """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
     try:
-        for index, value in enumerate(yaml.load_all(text, Loader)):
+        for index, value in enumerate(load_all(text)):
             if value is None:
                 continue
             origin = Origin(file, text, index)
