@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fracgpu.errors import Finding, Invalid
 from fracgpu.plan import Resource
 from fracgpu.providers import Form
-from fracgpu.providers.gke import form_gcloud, form_terraform
+from fracgpu.providers.gke.form_gcloud import gcloud
+from fracgpu.providers.gke.form_terraform import terraform
 from fracgpu.resolve import ResolvedPool
 
 
@@ -15,9 +16,9 @@ def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tup
     """The text and its notes. Raises Invalid for a form that GKE has not."""
     body = resources[-1].body
     if form is Form.GCLOUD:
-        return form_gcloud.command(body, pool)
+        return gcloud(body, pool)
     if form is Form.TERRAFORM:
-        return form_terraform.resource(body, pool)
+        return terraform(body, pool)
     raise Invalid.one(
         "not-expressible",
         f"{form} makes no node pools of GKE",

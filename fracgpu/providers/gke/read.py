@@ -51,7 +51,7 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
     spec: Json = {
         "cluster": observed.cluster.to_json(),
         "machine": config.get("machineType"),
-        "gpu": machine.gpu if machine and machine.accessory else None,
+        "gpu": machine.gpu if machine else (gpu or {}).get("acceleratorType"),
         "sharing": _sharing(gpu, machine) if gpu else None,
         "nodes": _nodes(body),
         "capacity": _capacity(config),

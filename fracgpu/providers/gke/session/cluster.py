@@ -1,0 +1,102 @@
+"""What is asked of the cluster itself: that it is there, its zones and version, the way to its Kubernetes API."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fracgpu.errors import Finding, FracgpuError, NotFound
+from fracgpu.plan import Json
+from fracgpu.providers import ClusterFacts, KubeAccess
+from fracgpu.providers.gke.session.api import Api
+from fracgpu.providers.gke.session.channel import Tokens
+from fracgpu.resolve import ClusterRef, ResolvedPool
+
+
+class ClusterView:
+    """One cluster, by its full name. `plain`: its Kubernetes API speaks http (the sandbox's)."""
+
+    def __init__(self, api: Api, cluster: ClusterRef, tokens: Tokens, *, plain: bool) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._tokens = tokens
+        self._plain = plain
+        self.name = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
+
+    def pool_name(self, pool: str) -> str:
+        return f"{self.name}/nodePools/{pool}"
+
+    def get(self) -> Json:
+        """The cluster. Raises NotFound with the clusters of the project that exist."""
+        with self.missing():
+            return self._api.read("GetCluster", {"name": self.name})
+
+    @contextmanager
+    def missing(self) -> Iterator[None]:
+        """NotFound means the cluster, and names those that there are."""
+        try:
+            yield
+        except NotFound as error:
+            raise self._not_found(error) from error
+
+    def _not_found(self, error: NotFound) -> NotFound:
+        others = self._others()
+        where = f"{self._cluster.location} of project {self._cluster.project}"
+        message = f"there is no GKE cluster {self._cluster.name} in {where}"
+        hint = f"clusters there are: {', '.join(others)}" if others else "gcloud container clusters list"
+        return NotFound(message, hint=hint, field="spec.cluster.name", nearest=others[:5], detail=error.detail)
+
+    def _others(self) -> tuple[str, ...]:
+        """Name and location of the project's clusters, those of the same name or location first."""
+        try:
+            answer = self._api.read("ListClusters", {"parent": f"projects/{self._cluster.project}/locations/-"})
+        except FracgpuError:  # the first error is the one to tell
+            return ()
+        own = self._cluster
+        found = [(one["name"], one.get("location", "")) for one in answer.get("clusters", ())]
+        found.sort(key=lambda pair: (pair[0] != own.name, pair[1] != own.location, pair))
+        return tuple(f"{name} ({location})" for name, location in found)
+
+    def facts(self) -> ClusterFacts:
+        body = self.get()
+        without = sum(1 for pool in body.get("nodePools", ()) if not pool.get("config", {}).get("accelerators"))
+        return ClusterFacts(
+            zones=tuple(sorted(body.get("locations", ()))),
+            version=body.get("currentMasterVersion"),
+            extra={"autopilot": bool(body.get("autopilot", {}).get("enabled")), "pools_without_gpu": without},
+        )
+
+    def kube_access(self) -> KubeAccess:
+        body = self.get()
+        token, expires = self._tokens()
+        scheme = "http" if self._plain else "https"
+        authority = body.get("masterAuth", {}).get("clusterCaCertificate")
+        return KubeAccess(
+            server=f"{scheme}://{body['endpoint']}",
+            ca_pem=base64.b64decode(authority).decode() if authority and not self._plain else None,
+            token=token,
+            expires=expires,
+        )
+
+    def preflight(self, pool: ResolvedPool) -> tuple[Finding, ...]:
+        """What the location does not offer: a version, an image."""
+        said = pool.gke
+        if not said.version and not said.image_type:
+            return ()
+        parent = f"projects/{self._cluster.project}/locations/{self._cluster.location}"
+        offered = self._api.read("GetServerConfig", {"name": parent})
+        checks = (
+            ("version", said.version, tuple(offered.get("validNodeVersions", ()))),
+            ("imageType", said.image_type, tuple(offered.get("validImageTypes", ()))),
+        )
+        return tuple(_not_offered(name, word, known) for name, word, known in checks if _unknown(word, known))
+
+
+def _unknown(word: str | None, known: tuple[str, ...]) -> bool:
+    return bool(word and known and not any(one.upper().startswith(word.upper()) for one in known))
+
+
+def _not_offered(name: str, word: str | None, known: tuple[str, ...]) -> Finding:
+    message = f"{word} is not offered where the cluster is"
+    return Finding("invalid-value", message, field=f"spec.gke.{name}", hint=f"such as {known[0]}", nearest=known[:3])

@@ -1,0 +1,287 @@
+"""A cluster's node pools at work: look, make, change, delete, and follow what is in flight.
+
+Nothing here waits: `watch` is one look. An update of several calls is begun by `apply` and carried on by `watch`, which
+starts the next call when one has ended; what is left is in the operation's token and in the pool itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import assert_never
+
+from fracgpu.errors import (
+    Busy,
+    ExistsDifferently,
+    Finding,
+    FracgpuError,
+    Internal,
+    NotFound,
+    StalePlan,
+    Unreachable,
+)
+from fracgpu.plan import Action, Change, Json, Resource, change_of, differences
+from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Progress
+from fracgpu.providers.gke.compare import comparison, settled
+from fracgpu.providers.gke.desired import KIND
+from fracgpu.providers.gke.session.api import Api
+from fracgpu.providers.gke.session.channel import Tokens
+from fracgpu.providers.gke.session.cluster import ClusterView
+from fracgpu.providers.gke.status import KINDS, looked_at, observed, operation_problem
+from fracgpu.providers.gke.steps import SIZE, Step, next_step
+from fracgpu.resolve import ClusterRef, ResolvedPool
+
+_TRIES = 3
+"""Times that a create or delete is sent whose answers were lost, looking in between whether it arrived."""
+
+
+class GkeSession:
+    """The Session of one GKE cluster. Idempotency and errors are those of the protocol."""
+
+    def __init__(self, api: Api, cluster: ClusterRef, tokens: Tokens, *, plain: bool = False) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._view = ClusterView(api, cluster, tokens, plain=plain)
+        self._chains: dict[str, _Chain] = {}
+
+    def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
+        """Version and image that the location does not offer. Quota is in the Compute API and is not looked at."""
+        return self._view.preflight(pool)
+
+    def cluster_facts(self) -> ClusterFacts:
+        """Zones, version, and whether there are pools without GPUs. Raises NotFound, naming the clusters that exist."""
+        return self._view.facts()
+
+    def kube_access(self) -> KubeAccess:
+        """The cluster's endpoint with a token of the caller's own."""
+        return self._view.kube_access()
+
+    def observe(self, name: str) -> Observed | None:
+        """The pool; None where the cluster has none of that name. Raises NotFound where the cluster is missing."""
+        body = self._body(name)
+        return observed(body, self._cluster) if body is not None else None
+
+    def list(self) -> Sequence[Observed]:
+        """All pools of the cluster."""
+        with self._view.missing():
+            answer = self._api.read("ListNodePools", {"parent": self._view.name})
+        return tuple(observed(body, self._cluster) for body in answer.get("nodePools", ()))
+
+    def apply(self, change: Change) -> Operation:
+        """Begin a create, update or delete. The same change again finds what is there or in flight.
+
+        Raises ExistsDifferently, StalePlan, Busy and what the API refuses.
+        """
+        match change.action:
+            case Action.CREATE:
+                return self._create(change)
+            case Action.UPDATE:
+                return self._update(change)
+            case Action.DELETE:
+                return self._delete(change)
+            case Action.NO_OP:
+                return self._finished(change, OperationKind.OTHER)
+            case Action.REPLACE:
+                raise Internal("a replace is a delete and a create")
+        assert_never(change.action)
+
+    def operations(self, pool: str) -> Sequence[Operation]:
+        """What is in flight for a pool."""
+        parent = f"projects/{self._cluster.project}/locations/{self._cluster.location}"
+        answer = self._api.read("ListOperations", {"parent": parent})
+        target = f"/clusters/{self._cluster.name}/nodePools/{pool}"
+        return tuple(
+            self._operation(one, KINDS.get(one.get("operationType", ""), OperationKind.OTHER), pool)
+            for one in answer.get("operations", ())
+            if one.get("status") != "DONE" and one.get("targetLink", "").endswith(target)
+        )
+
+    def watch(self, operation: Operation) -> Progress:
+        """One look. Where an update has further steps, the next is begun once one has ended.
+
+        Raises what the operation ended in: Stock, Quota, PoolFailed.
+        """
+        if operation.finished:
+            return Progress(True, "nothing to wait for")
+        chain = self._chain(operation)
+        if chain and chain.held:
+            return self._go_on(operation, chain)
+        name = chain.current if chain else operation.id
+        try:
+            seen = self._api.read("GetOperation", {"name": self._operation_name(name)})
+        except NotFound:
+            return Progress(True, "GKE no longer knows the operation")  # it forgets them after a time
+        progress = looked_at(seen)
+        if not progress.done:
+            return progress
+        problem = operation_problem(seen, operation.pool)
+        if problem:
+            raise problem
+        return self._go_on(operation, chain) if chain else progress
+
+    def _create(self, change: Change) -> Operation:
+        request = {"parent": self._view.name, "nodePool": change.after}
+        lost: FracgpuError | None = None
+        for _ in range(_TRIES):
+            try:
+                return self._operation(self._api.write("CreateNodePool", request), OperationKind.CREATE, change.pool)
+            except ExistsDifferently as error:
+                return self._found(change, error)
+            except Unreachable as error:
+                lost = error
+            if self._body(change.name) is not None:
+                return self._found(change, lost)
+        assert lost is not None
+        raise lost
+
+    def _found(self, change: Change, cause: FracgpuError) -> Operation:
+        """The pool is there: ours by a lost answer or an earlier run, or one that differs."""
+        body = self._body(change.name)
+        if body is None or change.after is None:
+            raise cause
+        difference = change_of(self._resource(change.after), settled(self._resource(body)), comparison(KIND))
+        if difference.action is not Action.NO_OP:
+            said = "; ".join(map(str, difference.fields[:5]))
+            hint = f"fracgpu pool show {change.name}; fracgpu pool apply -f FILE changes it"
+            raise ExistsDifferently(f"{change.name} exists and differs: {said}", hint=hint) from cause
+        return self._in_flight(change, OperationKind.CREATE) or self._finished(change, OperationKind.CREATE)
+
+    def _delete(self, change: Change) -> Operation:
+        request = {"name": self._view.pool_name(change.name)}
+        lost: FracgpuError | None = None
+        for _ in range(_TRIES):
+            try:
+                return self._operation(self._api.write("DeleteNodePool", request), OperationKind.DELETE, change.pool)
+            except NotFound:
+                self._view.get()  # raises where it is the cluster that is missing
+                return self._finished(change, OperationKind.DELETE)
+            except (Busy, Unreachable) as error:
+                lost = error
+            flying = self._in_flight(change, OperationKind.DELETE)
+            if flying:
+                return flying
+            if isinstance(lost, Busy):
+                raise lost
+        assert lost is not None
+        raise lost
+
+    def _update(self, change: Change) -> Operation:
+        """Begin the first step that is left. `detail` of a StalePlan has what has changed meanwhile."""
+        body = self._body(change.name)
+        if body is None or change.after is None:
+            raise NotFound(f"the cluster has no pool {change.name}", hint="fracgpu pool list --all")
+        self._check_fresh(change, self._resource(body))
+        size = "autoscaling" in change.after and any(one.path == ("initialNodeCount",) for one in change.fields)
+        chain = _Chain(change.after, size)
+        step = next_step(self._resource(body), change.after, chain.done, size=chain.size)
+        if step is None:
+            return self._in_flight(change, OperationKind.UPDATE) or self._finished(change, OperationKind.UPDATE)
+        begun = self._begin(change.name, step, body.get("etag"))
+        chain.begun(begun["name"], step)
+        operation = self._operation(begun, OperationKind.UPDATE, change.pool, chain.token())
+        self._chains[operation.id] = chain
+        return operation
+
+    def _check_fresh(self, change: Change, current: Resource) -> None:
+        """Refuse where the pool differs from its desired form in ways in which it did not when the plan was made."""
+        if (
+            change.tag is None
+            or change.before is None
+            or change.after is None
+            or current.body.get("etag") == change.tag
+        ):
+            return
+        held = comparison(KIND)
+        planned = {(one.path, repr(one.before)) for one in differences(change.before, change.after, held)}
+        left = differences(settled(current).body, change.after, held)
+        new = [one for one in left if (one.path, repr(one.before)) not in planned]
+        if new:
+            said = "; ".join(map(str, new[:5]))
+            raise StalePlan(f"{change.name} has changed since it was planned: {said}", hint="plan again")
+
+    def _begin(self, pool: str, step: Step, etag: str | None = None) -> Json:
+        """Send one step. Where the answer is lost, the operation that it may have begun is looked for."""
+        request = {"name": self._view.pool_name(pool), **step.request}
+        if step.call == "UpdateNodePool" and etag:
+            request["etag"] = etag
+        try:
+            return self._api.write(step.call, request)
+        except Unreachable:
+            flying = self.operations(pool)
+            if not flying:
+                raise
+            return {"name": flying[-1].id}
+
+    def _go_on(self, operation: Operation, chain: _Chain) -> Progress:
+        """The next step of an update; done where none is left."""
+        pool = operation.pool or ""
+        body = self._body(pool)
+        if body is None:
+            raise NotFound(f"the pool {pool} is gone", hint="fracgpu pool list --all")
+        step = next_step(self._resource(body), chain.after, chain.done, size=chain.size)
+        if step is None:
+            return Progress(True, "GKE: all changes are made")
+        try:
+            begun = self._begin(pool, step, body.get("etag"))
+        except Busy as error:
+            chain.held = True
+            return Progress(False, f"waiting to change {step.what}: {error.message}")
+        chain.begun(begun["name"], step)
+        return Progress(False, f"GKE: changing {step.what}")
+
+    def _chain(self, operation: Operation) -> _Chain | None:
+        """The steps of an update, as this session knows them or as the token tells."""
+        if operation.id not in self._chains and operation.token:
+            self._chains[operation.id] = _Chain.read(operation.token, operation.id)
+        return self._chains.get(operation.id)
+
+    def _in_flight(self, change: Change, kind: OperationKind) -> Operation | None:
+        return next((one for one in self.operations(change.pool) if one.kind is kind), None)
+
+    def _body(self, name: str) -> Json | None:
+        try:
+            return self._api.read("GetNodePool", {"name": self._view.pool_name(name)})
+        except NotFound:
+            self._view.get()  # raises where it is the cluster that is missing
+            return None
+
+    def _resource(self, body: Json) -> Resource:
+        return Resource(KIND, body["name"], body["name"], self._cluster, body)
+
+    def _operation_name(self, name: str) -> str:
+        return f"projects/{self._cluster.project}/locations/{self._cluster.location}/operations/{name}"
+
+    def _operation(self, seen: Json, kind: OperationKind, pool: str, token: str | None = None) -> Operation:
+        return Operation(seen["name"], kind, pool, self._cluster, token)
+
+    def _finished(self, change: Change, kind: OperationKind) -> Operation:
+        return Operation("", kind, change.pool, self._cluster, finished=True)
+
+
+class _Chain:
+    """An update under way: what the pool should become, the step that runs, and those that were taken."""
+
+    def __init__(self, after: Json, size: bool, current: str = "") -> None:
+        self.after = after
+        self.size = size
+        self.current = current
+        self.done: set[str] = set()
+        self.held = False
+        """The next step waits for somebody else's operation."""
+
+    def begun(self, operation: str, step: Step) -> None:
+        self.current = operation
+        self.held = False
+        self.done.add(step.what)
+        self.size = self.size and step.what != SIZE
+
+    def token(self) -> str:
+        """All that another process needs to go on."""
+        return json.dumps({"after": self.after, "size": self.size, "done": sorted(self.done)})
+
+    @classmethod
+    def read(cls, token: str, current: str) -> _Chain:
+        written = json.loads(token)
+        chain = cls(written["after"], written["size"], current)
+        chain.done = set(written["done"])
+        return chain
