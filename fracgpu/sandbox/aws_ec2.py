@@ -93,8 +93,8 @@ class _Ec2(EC2Response):
     def describe_instance_type_offerings(self) -> ActionResult:
         kind = self._get_param("LocationType") or "region"
         filters: dict[str, Any] = dict(self._filters_from_querystring())
-        if kind == "availability-zone-id" or set(filters) - {"instance-type", "location"}:
-            return super().describe_instance_type_offerings()
+        for name in set(filters) - {"instance-type", "location"}:
+            raise EC2ClientError("InvalidParameterValue", f"The filter '{name}' is invalid")
         rows = [
             {"InstanceType": machine, "LocationType": kind, "Location": location}
             for machine, location in all_offerings(self.backend, self.region, kind)

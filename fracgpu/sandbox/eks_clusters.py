@@ -82,9 +82,8 @@ def _furnish(call: Call, cluster: Cluster) -> None:
 
 def list_clusters(call: Call) -> Json:
     """ListClusters: those of the region that somebody has asked for, and the sandbox's own."""
-    names = [cluster.name for key, cluster in call.world.clusters.items() if key[:1] == (Cloud.EKS,)]
-    regional = [cluster.name for cluster in call.world.clusters.values() if cluster.path[0] == call.region]
-    return paged(call, "clusters", sorted(set(names) & set(regional)))
+    paths = [path for cloud, path in call.world.clusters if cloud is Cloud.EKS and path[0] == call.region]
+    return paged(call, "clusters", sorted(name for _, name in paths))
 
 
 def describe_cluster(call: Call, name: str) -> Json:

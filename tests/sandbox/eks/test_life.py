@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -246,3 +248,8 @@ def strangers(value: Any, shape: Shape, where: str) -> Iterator[str]:
     enum = getattr(shape, "enum", None)
     if enum and value not in enum:
         yield f"{where} is {value!r}, not one of {enum}"
+
+
+def test_the_front_itself_waits_for_no_import_of_moto() -> None:
+    program = "import sys, fracgpu.sandbox.eks; sys.exit('moto' in sys.modules or 'boto3' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -222,3 +222,25 @@ def test_faults_of_ec2_iam_and_sts_are_set_by_the_names_of_their_calls(sandbox: 
         assert code(failed) == "UnauthorizedOperation"
         assert failed.value.response["Error"]["Message"] == "no <b>"
         call_it()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("region", {"us-east-1"}),
+        ("availability-zone", {"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d"}),
+        ("availability-zone-id", {"use1-az1", "use1-az2", "use1-az4", "use1-az6"}),
+    ],
+)
+def test_offerings_by_every_kind_of_place(ec2: EC2Client, kind: Any, expected: set[str]) -> None:
+    filters: Any = [{"Name": "instance-type", "Values": ["p4d.24xlarge"]}]
+    rows = ec2.describe_instance_type_offerings(LocationType=kind, Filters=filters)["InstanceTypeOfferings"]
+    assert {row["Location"] for row in rows} == expected
+    assert {row["LocationType"] for row in rows} == {kind}
+
+
+def test_a_machine_that_ec2_lists_nowhere_in_a_region_is_everywhere_in_it(ec2: EC2Client) -> None:
+    filters: Any = [{"Name": "instance-type", "Values": ["p5e.*"]}]
+    where: Any = "availability-zone"
+    rows = ec2.describe_instance_type_offerings(LocationType=where, Filters=filters)["InstanceTypeOfferings"]
+    assert [row["InstanceType"] for row in rows] == ["p5e.48xlarge"] * 6
