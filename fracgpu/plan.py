@@ -8,7 +8,7 @@ paths that a provider calls `owned` (labels, taints, what a GPU is cut into): th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -39,7 +39,11 @@ class Effect(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Resource:
     """One object of a cloud. `body` is exactly what its API is sent, `decoded` encoded text in it made readable, by
-    path."""
+    path.
+
+    `filled` are paths whose values the user left open and the cluster gave (subnets, a role): needed to make the
+    object, and never a reason to change one that has others.
+    """
 
     kind: str
     name: str
@@ -47,6 +51,7 @@ class Resource:
     cluster: ClusterRef
     body: Json
     decoded: Mapping[str, str] = field(default_factory=dict)
+    filled: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,8 @@ class Comparison:
     why: Mapping[Path, str] = field(default_factory=dict)
     items: frozenset[Path] = frozenset()
     granted: Callable[[Json, Json], Json] | None = None
+    follows: Mapping[Path, str] = field(default_factory=dict)
+    """Path -> the kind of resource whose change changes it too: a version that is known only when it has been made."""
 
     def effect(self, path: Path) -> Effect:
         return self._longest(path, self.effects) or Effect.IN_PLACE
@@ -188,7 +195,7 @@ def change_of(desired: Resource, observed: Resource | None, comparison: Comparis
     if observed is None:
         return creation(desired)
     fields = tuple(differences(observed.body, desired.body, comparison))
-    counted = [one for one in fields if one.effect is not Effect.IGNORED]
+    counted = [one for one in fields if one.effect is not Effect.IGNORED and not _under(one.path, desired.filled)]
     action, reason = _verdict(counted)
     return Change(
         action,
@@ -203,6 +210,37 @@ def change_of(desired: Resource, observed: Resource | None, comparison: Comparis
         fields=tuple(counted),
         tag=tag,
     )
+
+
+def _under(path: Path, roots: frozenset[Path]) -> bool:
+    return any(path[: len(root)] == root for root in roots)
+
+
+def linked(changes: Sequence[Change], comparison: Callable[[str], Comparison]) -> list[Change]:
+    """The changes of one pool, those that follow from others among them (`Comparison.follows`) made changes too."""
+    changed = {change.resource for change in changes if change.action in (Action.UPDATE, Action.REPLACE)}
+    return [_following(change, comparison(change.resource), changed) for change in changes]
+
+
+def _following(change: Change, comparison: Comparison, changed: set[str]) -> Change:
+    paths = [path for path, kind in comparison.follows.items() if kind in changed]
+    if not paths or change.action not in (Action.NO_OP, Action.UPDATE):
+        return change
+    known = {one.path for one in change.fields}
+    new = [
+        FieldChange(path, _at(change.before, path), _at(change.after, path), comparison.effect(path))
+        for path in paths
+        if path not in known
+    ]
+    fields = (*change.fields, *new)
+    action, reason = _verdict(fields)
+    return replace(change, action=action, reason=reason, fields=fields)
+
+
+def _at(body: Any, path: Path) -> Any:
+    for step in path:
+        body = body.get(step) if isinstance(body, dict) else None
+    return body
 
 
 def _verdict(fields: Sequence[FieldChange]) -> tuple[Action, str]:

@@ -10,7 +10,7 @@ from fracgpu.operations.listing import pool_document
 from fracgpu.operations.outcome import Event, Item, Outcome, Work
 from fracgpu.operations.prepare import Prepared
 from fracgpu.operations.wait import Wait, failure, until_finished, until_ready
-from fracgpu.plan import Action, Change, change_of, creation
+from fracgpu.plan import Action, Change, change_of, creation, linked
 from fracgpu.providers import Observed, Phase, Session
 
 
@@ -45,10 +45,11 @@ def compare(prepared: Prepared, seen: Observed) -> list[Change]:
     """What it would take to make the pool that is there into the one that is wanted."""
     cloud = prepared.provider
     there = {(resource.kind, resource.name): cloud.settled(resource) for resource in seen.resources}
-    return [
+    changes = [
         change_of(want, there.get((want.kind, want.name)), cloud.comparison(want.kind), seen.tag)
         for want in prepared.resources
     ]
+    return linked(changes, cloud.comparison)
 
 
 def _make(prepared: Prepared, session: Session, wait: Wait, options: CreateOptions) -> Work:
