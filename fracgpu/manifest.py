@@ -83,6 +83,20 @@ def _split(field_path: str) -> list[str | int]:
     return steps
 
 
+def document_of(pool: NodePool) -> dict[str, Any]:
+    """The pool as a document of plain data, in the file form's order, with nothing in it that says nothing."""
+    body: dict[str, Any] = pool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: _without_empty(value) for key, value in body.items() if key in ("apiVersion", "kind") or value}
+
+
+def _without_empty(value: Any) -> Any:
+    """The value without empty mappings and lists at any key; items of lists stay, since their place has a meaning."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _without_empty(one) for key, one in value.items()}
+    return {key: one for key, one in inner.items() if one not in ({}, [])}
+
+
 @dataclass(frozen=True)
 class Document:
     """One NodePool of a file, and where it stands."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_serializer
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -59,6 +59,11 @@ class Taint(Model):
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}"
+
+    @model_serializer
+    def as_text(self) -> str:
+        """As a file has it."""
+        return str(self)
 
 
 GPU_TAINT = ("nvidia.com/gpu", "present", TaintEffect.NO_SCHEDULE)
@@ -223,7 +228,12 @@ class EksLaunchTemplate(Model):
 
 
 class EksOptions(Model):
-    """What only EKS has; names and values are those of CreateNodegroup, `backend` is ours."""
+    """What only EKS has; names and values are those of CreateNodegroup, and some are ours.
+
+    `backend` says who cuts and shares. `capacityBlock` tells a reservation of that kind from an On-Demand one.
+    `startupTaint` keeps pods off a node until its GPUs are cut. `autoscalerTags: false` leaves out the tags that tell
+    the Cluster Autoscaler what the nodes of an empty group would offer.
+    """
 
     backend: Backend | None = None
     ami_type: Text | None = None
@@ -238,6 +248,8 @@ class EksOptions(Model):
     version: Text | None = None
     release_version: Text | None = None
     startup_taint: Bool | None = None
+    capacity_block: Bool | None = None
+    autoscaler_tags: Bool | None = None
 
 
 class NodePoolSpec(Model):
@@ -252,7 +264,7 @@ class NodePoolSpec(Model):
     disk: DiskSpec = DiskSpec()
     zones: list[Text] | None = None
     labels: dict[str, str] | None = None
-    taints: list[Annotated[Taint, BeforeValidator(read_taint)]] | None = None
+    taints: list[Annotated[Taint, BeforeValidator(read_taint, json_schema_input_type=str | Taint)]] | None = None
     tags: dict[str, str] | None = None
     gpu_taint: Bool | None = None
     aks: AksOptions | None = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fracgpu.errors import Finding, NotFound
+from fracgpu.manifest import document_of
 from fracgpu.plan import Json
 from fracgpu.providers import Observed, Provider, Session
 
@@ -12,7 +11,7 @@ from fracgpu.providers import Observed, Provider, Session
 def pool_document(seen: Observed, cloud: Provider) -> Json:
     """The pool as a NodePool document with `status`."""
     written, _ = cloud.read(seen)
-    document: dict[str, Any] = written.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=False)
+    document = document_of(written)
     document["status"] = {**seen.status.to_json(), "managed": seen.ours, "fleet": seen.fleet}
     return document
 
