@@ -11,6 +11,7 @@ from fracgpu.sandbox.aws_backend import InstanceType
 from fracgpu.sandbox.eks_call import Call
 from fracgpu.sandbox.eks_errors import invalid, not_found
 from fracgpu.sandbox.eks_releases import VERSION, image, release
+from fracgpu.sandbox.environment import DUMMY_TOKEN, kubernetes_url
 from fracgpu.sandbox.world import Cloud, Cluster, Json, NoSuchCluster, Pool
 
 SYSTEM_GROUP = "system"
@@ -87,7 +88,12 @@ def list_clusters(call: Call) -> Json:
 
 
 def describe_cluster(call: Call, name: str) -> Json:
-    """DescribeCluster. The endpoint is the sandbox's Kubernetes API, which is plain HTTP: there is no CA."""
+    """DescribeCluster. The endpoint is the sandbox's Kubernetes API, which is plain HTTP: there is no CA.
+
+    kubectl sends what `aws eks get-token` gives it over TLS alone, so the dummy sign-in stands in the URL:
+    https://github.com/kubernetes/client-go/blob/v0.34.1/tools/clientcmd/client_config.go
+    """
+    signed_in = call.endpoint.replace("://", f"://{DUMMY_TOKEN}:{DUMMY_TOKEN}@")
     cluster = get(call, name)
     group = "sg-" + _hash(*cluster.path, "group")[:17]
     return {
@@ -96,7 +102,7 @@ def describe_cluster(call: Call, name: str) -> Json:
             "arn": call.arn("cluster", name),
             "createdAt": cluster.extra["created"],
             "version": VERSION,
-            "endpoint": f"{call.endpoint}/k8s/eks/{call.region}~{name}",
+            "endpoint": kubernetes_url(signed_in, Cloud.EKS, cluster.path),
             "roleArn": f"arn:{call.partition}:iam::{call.aws.account}:role/{name}-cluster",
             "resourcesVpcConfig": {
                 "subnetIds": cluster.extra["subnets"],

@@ -51,7 +51,7 @@ def cluster_view(world: World, cluster: Cluster) -> Json:
         "selfLink": f"{API}/{target_of(cluster).cluster_name}",
         "zone": location,
         "location": location,
-        "locations": list(cluster_zones(location)),
+        "locations": list(cluster_zones(location, name)),
         "endpoint": _endpoint(world, cluster),
         "id": digest(*cluster.path) * 8,
         "etag": digest(*cluster.path, "etag"),

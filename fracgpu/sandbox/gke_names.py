@@ -96,9 +96,15 @@ def region_zones(location: str) -> tuple[str, ...]:
     return tuple(f"{of}-{letter}" for letter in _ZONES.get(of, "abc"))
 
 
-def cluster_zones(location: str) -> tuple[str, ...]:
-    """The zones where a cluster puts nodes unless told otherwise: three of a region, or the one zone."""
-    return (location,) if zonal(location) else region_zones(location)[:3]
+def cluster_zones(location: str, name: str) -> tuple[str, ...]:
+    """The zones where a cluster puts nodes unless told otherwise.
+
+    A regional cluster was made with one node location, as one does for scarce GPUs, so that a pool of one node is
+    possible; a name that begins with `regional-` means one that spans three, GKE's own default.
+    """
+    if zonal(location):
+        return (location,)
+    return region_zones(location)[: 3 if name.startswith("regional-") else 1]
 
 
 def instance_groups(cluster: Cluster, pool: str, zones: tuple[str, ...]) -> list[str]:

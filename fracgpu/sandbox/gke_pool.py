@@ -26,7 +26,7 @@ def filled(cluster: Cluster, sent: Json) -> Json:
     """What was sent, with everything that the server adds of its own."""
     body = copy.deepcopy(sent)
     name = body["name"]
-    zones = tuple(body.get("locations") or cluster_zones(cluster.path[1]))
+    zones = tuple(body.get("locations") or cluster_zones(cluster.path[1], cluster.name))
     body["locations"] = list(zones)
     body["config"] = _filled_config(cluster, body.get("config", {}))
     body["version"] = node_version(body.get("version", "-"))

@@ -33,7 +33,7 @@ def check_new_pool(world: World, cluster: Cluster, body: Json) -> None:
     check_name(str(body.get("name", "")))
     config = body.get("config", {})
     check_locations(cluster, body.get("locations"))
-    zones = tuple(body.get("locations") or cluster_zones(cluster.path[1]))
+    zones = tuple(body.get("locations") or cluster_zones(cluster.path[1], cluster.name))
     check_machine(world, config, zones)
     check_accelerators(config)
     check_config(config)

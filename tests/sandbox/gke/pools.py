@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-CLUSTER = "projects/sandbox/locations/us-central1/clusters/sandbox"
+CLUSTER = "projects/sandbox/locations/us-central1/clusters/regional-sandbox"
 ZONAL = "projects/sandbox/locations/us-central1-a/clusters/zonal"
 LOCATION = "projects/sandbox/locations/us-central1"
 

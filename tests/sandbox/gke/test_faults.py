@@ -68,7 +68,7 @@ def test_a_stockout_leaves_a_pool_in_error(instant: Sandbox, client: Any) -> Non
 
     done = operation(client, create(client, a100()))
     assert done.status == Operation.Status.DONE
-    assert "[GCE_STOCKOUT]: Instance 'gke-sandbox-p-" in done.error.message
+    assert "[GCE_STOCKOUT]: Instance 'gke-regional-sandbox-p-" in done.error.message
     assert "does not have enough resources available to fulfill the request" in done.error.message
     assert done.nodepool_conditions[0].code == StatusCondition.Code.GCE_STOCKOUT
     pool = read(client)

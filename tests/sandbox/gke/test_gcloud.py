@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     shutil.which("gcloud") is None, reason="gcloud is not installed; https://cloud.google.com/sdk/docs/install"
 )
 
-HERE = ("--cluster", "sandbox", "--location", "us-central1")
+HERE = ("--cluster", "regional-sandbox", "--location", "us-central1")
 
 Gcloud = Callable[..., str]
 
@@ -66,7 +66,7 @@ def test_a_life_in_gcloud(gcloud: Gcloud, client: Any) -> None:
 
     gcloud("node-pools", "update", "p", *HERE, "--node-labels=a=b")
     gcloud("node-pools", "update", "p", *HERE, "--enable-autoscaling", "--total-min-nodes=0", "--total-max-nodes=6")
-    gcloud("clusters", "resize", "sandbox", "--location=us-central1", "--node-pool=p", "--num-nodes=1")
+    gcloud("clusters", "resize", "regional-sandbox", "--location=us-central1", "--node-pool=p", "--num-nodes=1")
     shown = read(client)
     assert (dict(shown.config.labels), shown.autoscaling.total_max_node_count) == ({"a": "b"}, 6)
     assert shown.initial_node_count == 1

@@ -159,7 +159,7 @@ def test_lists(instant: Sandbox, client: Any) -> None:
     here = client.list_node_pools(parent=CLUSTER).node_pools
     assert [pool.name for pool in here] == ["default-pool", "one"]
     everywhere = client.list_clusters(parent="projects/sandbox/locations/-").clusters
-    assert {cluster.name for cluster in everywhere} == {"sandbox", "zonal"}
+    assert {cluster.name for cluster in everywhere} == {"sandbox", "regional-sandbox", "zonal"}
     assert len(client.list_operations(parent="projects/sandbox/locations/-").operations) == 2
     assert len(client.list_operations(parent=LOCATION).operations) == 1
     assert not client.list_clusters(parent="projects/other/locations/-").clusters

@@ -115,7 +115,7 @@ def test_another_plugin_shows_them() -> None:
 def test_taints_and_spot_as_kubernetes_says_them(instant: Sandbox, client: Any) -> None:
     create(client, a100(config={"spot": True, "taints": [{"key": "k", "value": "v", "effect": "PREFER_NO_SCHEDULE"}]}))
     client.get_cluster(name=CLUSTER)
-    cluster = instant.world.cluster(Cloud.GKE, "sandbox", "us-central1", "sandbox")
+    cluster = instant.world.cluster(Cloud.GKE, "sandbox", "us-central1", "regional-sandbox")
     nodes = instant.world.shapes[Cloud.GKE](cluster, cluster.pools["p"])
 
     assert nodes.taints == [
