@@ -5,20 +5,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-Flag = tuple[str, str | bool | None]
-"""A flag and its value: True is the flag alone, None or False leaves it out."""
+Flag = tuple[str, str | bool | Sequence[str] | None]
+"""A flag and its value or values: True is the flag alone; None, False and no values leave it out."""
 
 
 def command(words: Sequence[str], flags: Iterable[Flag], join: str = "=") -> str:
     """`words` on the first line, each flag on its own. `join` stands between a flag and its value."""
-    lines = [shlex.join(words), *(_flag(name, value, join) for name, value in flags if value not in (None, False))]
+    lines = [shlex.join(words), *(_flag(name, value, join) for name, value in flags if value)]
     return " \\\n  ".join(lines) + "\n"
 
 
-def _flag(name: str, value: str | bool | None, join: str) -> str:
-    if value is True:
+def _flag(name: str, value: str | bool | Sequence[str], join: str) -> str:
+    if isinstance(value, bool):
         return name
-    text = shlex.quote(str(value))
+    text = shlex.quote(value) if isinstance(value, str) else shlex.join(value)
     return f"{name}{join}{text}"
 
 

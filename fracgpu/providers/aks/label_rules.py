@@ -1,0 +1,57 @@
+"""Labels and taints: Kubernetes' own rules and AKS's reserved words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fracgpu.errors import Finding, warning
+from fracgpu.providers.aks.facts import SPOT_TAINT
+from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
+from fracgpu.resolve import ResolvedPool
+
+_AZURE = "kubernetes.azure.com"
+_KUBERNETES = ("kubernetes.io", "k8s.io")
+_ALLOWED = ("kubelet.kubernetes.io", "node.kubernetes.io")
+"""https://github.com/Azure/AKS/issues/2866, https://github.com/Azure/AKS/issues/4613"""
+
+_OWN = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
+"""Labels without a domain that AKS sets itself (https://github.com/Azure/karpenter-provider-azure/issues/1707)."""
+
+_LABELS = "https://learn.microsoft.com/azure/aks/use-labels"
+
+
+def check(pool: ResolvedPool) -> Iterator[Finding]:
+    """Every finding about labels and taints."""
+    yield from check_labels(pool)
+    yield from _reserved(pool)
+    yield from check_taints(pool)
+    yield from _taints(pool)
+
+
+def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
+    for key in pool.labels:
+        field = f"spec.labels.{key}"
+        if in_domain(key, _AZURE):
+            message = f"{key}: AKS keeps labels of {_AZURE} for itself"
+            yield Finding("invalid-label", message, field=field, hint="use a domain of your own", link=_LABELS)
+        elif in_domain(key, *_KUBERNETES) and not in_domain(key, *_ALLOWED):
+            message = f"{key}: of {' and '.join(_KUBERNETES)} AKS takes only {' and '.join(_ALLOWED)}"
+            near = (f"node.kubernetes.io/{key.rpartition('/')[2]}",)
+            hint = f"{near[0]}, or a domain of your own"
+            yield Finding("invalid-label", message, field=field, hint=hint, nearest=near, link=_LABELS)
+        elif key in _OWN:
+            message = f"{key} is a label that AKS sets itself"
+            yield warning("label-set-by-aks", message, field=field, hint="choose another key", link=_LABELS)
+
+
+def _taints(pool: ResolvedPool) -> Iterator[Finding]:
+    for taint in pool.taints:
+        if not taint.value:
+            hint = f"{taint.key}=present:{taint.effect}"
+            message = f"the taint {taint.key} has no value; az and the autoscaler read key=value:Effect only"
+            link = "https://learn.microsoft.com/azure/aks/use-node-taints"
+            yield Finding("invalid-taint", message, field="spec.taints", hint=hint, nearest=(hint,), link=link)
+        if in_domain(taint.key, _AZURE) and not (pool.spot and taint == SPOT_TAINT):
+            message = f"{taint.key}: AKS keeps taints of {_AZURE} for itself"
+            hint = "leave it out: AKS adds the taint of Spot nodes itself"
+            yield Finding("invalid-taint", message, field="spec.taints", hint=hint)
