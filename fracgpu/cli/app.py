@@ -1,5 +1,5 @@
-"""The root of the command line: its groups, what every run has in common, and the one place where errors are
-printed."""
+"""The root of the command line: its groups, what every run has in common, and the one place where errors are printed.
+"""
 
 from __future__ import annotations
 
