@@ -41,8 +41,8 @@ def interactive() -> bool:
 
 
 def confirm(question: str, what: str, *, yes: bool) -> None:
-    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the
-    answer is no."""
+    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the answer
+    is no."""
     if yes:
         return
     if not interactive() or GLOBALS.json:
