@@ -16,8 +16,8 @@ CLEAR = "\r\x1b[K"
 
 
 def watch(work: Generator[Event, None, T], again: str) -> T:
-    """Run work to its end and show its events. Ctrl-C stops the waiting, not the cloud: Interrupted says how to go
-    on."""
+    """Run work to its end and show its events. Ctrl-C stops the waiting, not the cloud: Interrupted says how to go on.
+    """
     live = colour(sys.stderr) and not GLOBALS.quiet
     last = ""
     try:
