@@ -1,8 +1,7 @@
 """YAML or JSON documents -> NodePools, with the file, line and column of whatever is wrong with them.
 
 Values are read first and alone, since that is all a valid file needs; the positions of a document are worked out only
-when
-something in it has to be pointed at.
+when something in it has to be pointed at.
 """
 
 from __future__ import annotations
@@ -188,8 +187,7 @@ def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
 
 
 def _checked(value: Any, origin: Origin) -> Any:
-    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look
-    alike."""
+    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look alike."""
     if not isinstance(value, dict):
         raise Invalid([Finding("invalid-value", "a NodePool is a mapping", file=origin.file, hint="fracgpu schema")])
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "NodePool")):
