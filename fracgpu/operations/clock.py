@@ -8,8 +8,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds on a clock that only goes forward, also while the machine sleeps where the system has such a
-        clock."""
+        """Seconds on a clock that only goes forward, also while the machine sleeps where the system has such a clock."""
 
     def sleep(self, seconds: float) -> None: ...
 
