@@ -70,5 +70,5 @@ class Result:
 
 
 Work = Generator[Event, None, Item]
-"""A verb at work on one pool: yields events, returns what became of the pool, raises only on errors of its own
-start."""
+"""A verb at work on one pool: yields events, returns what became of the pool, raises only on errors of its own start.
+"""
