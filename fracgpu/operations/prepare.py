@@ -10,7 +10,7 @@ from fracgpu.catalog.load import Catalog
 from fracgpu.errors import Finding, Invalid, Level
 from fracgpu.manifest import Document, Origin
 from fracgpu.plan import Plan, Resource, creation
-from fracgpu.providers import ClusterFacts, Provider, provider
+from fracgpu.providers import FLEET, ClusterFacts, Provider, provider
 from fracgpu.resolve import ResolvedPool, resolve
 from fracgpu.spec import NodePool
 
@@ -43,6 +43,14 @@ class Prepared:
     provider: Provider
     resources: tuple[Resource, ...]
     notes: tuple[Finding, ...]
+    facts: ClusterFacts | None = None
+
+    def marked(self, fleet: str | None) -> Prepared:
+        """With the mark of a fleet beside the mark of ownership; itself for None."""
+        if fleet is None:
+            return self
+        pool = replace(self.pool, tags={**self.pool.tags, FLEET: fleet})
+        return replace(self, resources=self.provider.desired(pool, self.facts))
 
     def plan(self) -> Plan:
         """The plan of a first creation; it knows nothing of what exists."""
@@ -65,7 +73,7 @@ def prepare(
     assert pool is not None, "no pool and no error"
     cloud = provider(pool.provider)
     pool = replace(pool, notes=tuple(placed))
-    return Prepared(written, pool, cloud, cloud.desired(pool, facts), tuple(placed))
+    return Prepared(written, pool, cloud, cloud.desired(pool, facts), tuple(placed), facts)
 
 
 def _examined(
