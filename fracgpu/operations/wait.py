@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import random
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import TypeVar
 
-from fracgpu.errors import FracgpuError, NotFound, PoolFailed, Throttled, TimedOut, Unreachable
+from fracgpu.errors import Busy, FracgpuError, NotFound, NotSignedIn, PoolFailed, Throttled, TimedOut, Unreachable
 from fracgpu.operations.clock import Clock, SystemClock
 from fracgpu.operations.outcome import Event
 from fracgpu.providers import Observed, Operation, Phase, Session
 from fracgpu.resolve import ClusterRef
 
-PACE = (1.0, 2.0, 5.0, 5.0, 10.0)
-"""Seconds between looks; the last one repeats. A cloud's own wish (Progress.next_look) comes first."""
+T = TypeVar("T")
+
+SOONEST, LATEST, PART = 0.5, 10.0, 0.1
+"""A look comes after a tenth of what has passed, at least half a second, at most ten: what took a while is noticed soon
+enough, and a cloud that takes minutes is not asked hundreds of times."""
 PATIENCE = 10
-"""Looks in a row that may fail to reach the cloud (a dropped connection, a laptop that slept) before the wait gives
-up."""
+"""Looks in a row that may fail to reach the cloud (a dropped connection, a laptop that slept) before the wait gives up.
+"""
+LOST = (Unreachable, Throttled, NotSignedIn)
+"""Errors of a look that pass: NotSignedIn too, since a token that ended in a long wait is had anew at the next one."""
+BACKOFF = (1.0, 30.0)
+"""First and longest pause before a change is sent again to a cluster that is busy."""
 
 
 @dataclass(slots=True)
@@ -28,95 +37,134 @@ class Wait:
     again: str
     clock: Clock
     began: float
-    pace: tuple[float, ...] = PACE
 
     @classmethod
-    def start(
-        cls,
-        pool: str,
-        cluster: ClusterRef,
-        limit: float,
-        again: str,
-        clock: Clock | None = None,
-        pace: tuple[float, ...] = PACE,
-    ) -> Wait:
+    def start(cls, pool: str, cluster: ClusterRef, limit: float, again: str, clock: Clock | None = None) -> Wait:
         clock = clock or SystemClock()
-        return cls(pool, cluster, limit, again, clock, clock.now(), pace)
+        return cls(pool, cluster, limit, again, clock, clock.now())
 
     @property
     def elapsed(self) -> float:
         return self.clock.now() - self.began
 
-    def event(self, message: str, percent: int | None = None) -> Event:
-        return Event(self.pool, self.cluster, message, self.elapsed, self.limit - self.elapsed, percent)
+    @property
+    def left(self) -> float:
+        return self.limit - self.elapsed
 
-    def rest(self, looks: int, wish: float | None = None) -> None:
-        """Sleep until the next look. Raises TimedOut when the limit comes first."""
-        left = self.limit - self.elapsed
-        if left <= 0:
-            message = f"{self.pool} was not ready after {self.limit:.0f} s; the cloud goes on"
-            raise TimedOut(message, hint=f"wait on with: {self.again}", detail={"waitCommand": self.again})
-        wanted = wish if wish is not None else self.pace[min(looks, len(self.pace) - 1)]
-        self.clock.sleep(min(wanted, left))
+    def event(self, message: str, percent: int | None = None) -> Event:
+        return Event(self.pool, self.cluster, message, self.elapsed, self.left, percent)
+
+    def rest(self, since: float, wish: float | None = None) -> None:
+        """Sleep until the next look at what began at `since`. Raises TimedOut when the limit comes first."""
+        if self.left <= 0:
+            raise self.timed_out()
+        wanted = wish if wish is not None else pause(self.clock.now() - since)
+        self.clock.sleep(min(wanted, self.left))
+
+    def timed_out(self) -> TimedOut:
+        message = f"{self.pool} was not at rest after {self.limit:.0f} s; the cloud goes on"
+        return TimedOut(message, hint=f"wait on with: {self.again}", detail={"waitCommand": self.again})
+
+
+def pause(passed: float) -> float:
+    """Seconds until the next look at something that has gone on for `passed` seconds."""
+    return min(max(PART * passed, SOONEST), LATEST)
+
+
+def looked(look: Callable[[], T], wait: Wait) -> Generator[Event, None, T]:
+    """One look that survives a lost connection. Raises the last error when `PATIENCE` looks have failed."""
+    since, lost = wait.clock.now(), 0
+    while True:
+        try:
+            return look()
+        except LOST as error:
+            lost += 1
+            if lost > (PATIENCE if not isinstance(error, NotSignedIn) else 2):
+                raise
+            yield wait.event(f"{error.message}; asking again")
+            wait.rest(since, getattr(error, "retry_after", None))
+
+
+def patiently(act: Callable[[], T], wait: Wait, *, patient: bool = True) -> Generator[Event, None, T]:
+    """Do what is harmless to do twice, again while the cluster is busy or throttles; a Retry-After is obeyed.
+
+    Raises the Busy or Throttled itself when the limit comes first, or at once unless `patient`.
+    """
+    tries = 0
+    while True:
+        try:
+            return act()
+        except (Busy, Throttled, Unreachable) as error:
+            tries += 1
+            if not patient or (isinstance(error, Unreachable) and tries > 3):
+                raise
+            longest = getattr(error, "retry_after", None) or backoff(tries)
+            if longest >= wait.left:
+                raise
+            yield wait.event(f"{error.message}; trying again in {longest:.0f} s")
+            wait.clock.sleep(longest)
+
+
+def backoff(tries: int) -> float:
+    """Seconds before the next try: doubled each time, and a random part of it, so that those who wait do not collide
+    again."""
+    first, longest = BACKOFF
+    ceiling = min(longest, first * 2 ** (tries - 1))
+    return random.uniform(ceiling / 2, ceiling)  # noqa: S311 - no secret
 
 
 def until_finished(session: Session, operation: Operation, wait: Wait) -> Generator[Event, None, None]:
     """Watch an operation to its end. Raises what it ended in, or TimedOut."""
     if operation.finished:
         return
-    looks = lost = 0
+    since = wait.clock.now()
     while True:
-        try:
-            progress = session.watch(operation)
-        except (Unreachable, Throttled) as error:
-            lost += 1
-            if lost > PATIENCE:
-                raise
-            yield wait.event(f"{error.message}; asking again")
-            wait.rest(looks, getattr(error, "retry_after", None))
-            continue
-        lost = 0
+        progress = yield from looked(lambda: session.watch(operation), wait)
         yield wait.event(progress.message, progress.percent)
         if progress.done:
             return
-        wait.rest(looks, progress.next_look)
-        looks += 1
+        wait.rest(since, progress.next_look)
+
+
+def at_rest(session: Session, wait: Wait) -> Generator[Event, None, Observed | None]:
+    """Look at the pool until nothing moves it. Returns it as it is then, None where there is none (any more)."""
+    since = wait.clock.now()
+    while True:
+        seen = yield from looked(lambda: session.observe(wait.pool), wait)
+        if seen is None or seen.status.phase in (Phase.READY, Phase.FAILED, Phase.DEGRADED):
+            return seen
+        yield wait.event(seen.status.message or seen.status.phase.value)
+        wait.rest(since)
+
+
+def in_flight(session: Session, wait: Wait) -> Generator[Event, None, None]:
+    """Watch whatever is in flight for the pool, begun by whomever. Raises what it ended in."""
+    operations = yield from looked(lambda: session.operations(wait.pool), wait)
+    for operation in operations:
+        yield from until_finished(session, operation, wait)
 
 
 def until_ready(session: Session, wait: Wait) -> Generator[Event, None, Observed]:
     """Look at the pool until it is at rest. Returns it when it is Ready; raises the cause where it failed."""
-    looks = lost = 0
-    while True:
-        try:
-            seen = session.observe(wait.pool)
-            lost = 0
-        except (Unreachable, Throttled) as error:
-            lost += 1
-            if lost > PATIENCE:
-                raise
-            yield wait.event(f"{error.message}; asking again")
-            wait.rest(looks, getattr(error, "retry_after", None))
-            continue
-        if seen is None:
-            raise NotFound(f"the pool {wait.pool} is not there (any more)", hint="fracgpu pool list")
-        if seen.status.phase is Phase.READY:
-            return seen
-        if seen.status.phase in (Phase.FAILED, Phase.DEGRADED):
-            raise failure(seen)
-        yield wait.event(seen.status.message or seen.status.phase.value)
-        wait.rest(looks)
-        looks += 1
+    seen = yield from at_rest(session, wait)
+    if seen is None:
+        raise NotFound(f"the pool {wait.pool} is not there (any more)", hint="fracgpu pool list")
+    if seen.status.phase is not Phase.READY:
+        raise failure(seen)
+    return seen
 
 
 def until_gone(session: Session, wait: Wait) -> Generator[Event, None, None]:
-    """Look until the cluster has no pool of that name."""
-    looks = 0
-    while (seen := session.observe(wait.pool)) is not None:
-        if seen.status.phase is Phase.FAILED and seen.status.problem:
-            raise seen.status.problem
+    """Look until the cluster has no pool of that name. Raises the cause where its deletion failed."""
+    since = wait.clock.now()
+    while True:
+        seen = yield from looked(lambda: session.observe(wait.pool), wait)
+        if seen is None:
+            return
+        if seen.status.phase is Phase.FAILED:
+            raise failure(seen)
         yield wait.event(seen.status.message or seen.status.phase.value)
-        wait.rest(looks)
-        looks += 1
+        wait.rest(since)
 
 
 def failure(seen: Observed) -> FracgpuError:
