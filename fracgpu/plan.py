@@ -1,8 +1,7 @@
 """What would change: resources as a cloud wants them, held against resources as it reports them.
 
-A body is compared by path. What the desired body leaves open is the cloud's to fill and never a difference, except
-for the
-paths that a provider calls `owned` (labels, taints, what a GPU is cut into): there, absent means absent.
+A body is compared by path. What the desired body leaves open is the cloud's to fill and never a difference, except for
+the paths that a provider calls `owned` (labels, taints, what a GPU is cut into): there, absent means absent.
 """
 
 from __future__ import annotations
@@ -73,14 +72,11 @@ class Comparison:
     """How a provider's resources of one kind are compared.
 
     `owned` are paths that are ours even where the desired body lacks them; `effects` says what changing a path takes
-    (the
-    longest prefix counts, in place where none matches), `why` the reason for those that are not in place. `items` are
-    lists
-    of which each item is compared by itself, its index a part of the path.
+    (the longest prefix counts, in place where none matches), `why` the reason for those that are not in place. `items`
+    are lists of which each item is compared by itself, its index a part of the path.
 
     `granted` makes of (observed, desired) the observed body that is compared: what is the cloud's to move as long as
-    the
-    desired body allows it (a node count under autoscaling, a taint that it adds unasked) is set as desired.
+    the desired body allows it (a node count under autoscaling, a taint that it adds unasked) is set as desired.
     """
 
     owned: frozenset[Path] = frozenset()
@@ -294,8 +290,7 @@ def _walk(before: Any, after: Any, path: Path, owned: frozenset[Path]) -> Iterat
 
 
 def same(before: Any, after: Any) -> bool:
-    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 comes as text (proto
-    JSON)."""
+    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 comes as text (proto JSON)."""
     if before == after:
         return True
     if before in (None, [], {}, "") and after in (None, [], {}, ""):
