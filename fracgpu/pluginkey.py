@@ -55,8 +55,7 @@ def config_of(sharing: Sharing) -> PluginConfig:
 
 
 def key_of(sharing: Sharing) -> str | None:
-    """The key that a pool's nodes are labelled with: the user's own name for it, else ours; None where none is
-    needed."""
+    """The key that a pool's nodes are labelled with: the user's own name for it, else ours; None where none is needed."""
     return sharing.config_key or config_of(sharing).key
 
 
@@ -83,9 +82,10 @@ def document(config: PluginConfig, resources: tuple[str, ...] = ("nvidia.com/gpu
 
     `resources` are what is shared: `nvidia.com/gpu`, and under strategy mixed each `nvidia.com/mig-<profile>`.
     """
-    body: dict[str, Any] = {"version": "v1"}
-    if config.mixed:
-        body["flags"] = {"migStrategy": "mixed"}
+    # A config that is silent about MIG gets the plugin's own default, `none`, under which a cut GPU offers nothing that
+    # a pod could use; `single` changes nothing on GPUs that are not cut.
+    # https://github.com/NVIDIA/k8s-device-plugin#as-command-line-flags-or-envvars
+    body: dict[str, Any] = {"version": "v1", "flags": {"migStrategy": "mixed" if config.mixed else "single"}}
     match config.share:
         case TimeSlicing() as share:
             body["sharing"] = {
