@@ -1,10 +1,8 @@
 """The contract of a cloud, and the registry of the clouds.
 
-A cloud is a package `fracgpu.providers.<name>` that has the members of `Provider`. All but `connect` are pure
-functions of
-plain data and load no SDK; `connect` imports the cloud's SDK and gives a `Session`, the only thing that has effects.
-Only
-our own frozen types and plain JSON cross this line.
+A cloud is a package `fracgpu.providers.<name>` that has the members of `Provider`. All but `connect` are pure functions
+of plain data and load no SDK; `connect` imports the cloud's SDK and gives a `Session`, the only thing that has effects.
+Only our own frozen types and plain JSON cross this line.
 """
 
 from __future__ import annotations
@@ -53,8 +51,7 @@ class ClusterFacts:
     """What only the cloud knows about a cluster and a desired body needs.
 
     `zones` are those that a pool without zones of its own would span; `subnets` and `node_role` are EKS's, from the
-    cluster
-    and the groups that it has. `extra` are the cloud's own words for what a message may name.
+    cluster and the groups that it has. `extra` are the cloud's own words for what a message may name.
     """
 
     zones: tuple[str, ...] = ()
@@ -97,9 +94,8 @@ class PoolStatus:
 class Observed:
     """A pool as its cloud reports it: its resources (the pool itself last), whose it is, and how it is.
 
-    Bodies are what the API returned, in the shape in which it is sent, before `settled`. `tag` is the version to
-    guard a
-    change with, where the cloud has one.
+    Bodies are what the API returned, in the shape in which it is sent, before `settled`. `tag` is the version to guard
+    a change with, where the cloud has one.
     """
 
     name: str
@@ -165,17 +161,16 @@ class Session(Protocol):
 
     Every method raises our errors alone: NotSignedIn, Forbidden, NotFound (the cluster, with `nearest`), Quota, Stock,
     Busy, Throttled, Unreachable, CloudError, each `from` the SDK's own, with the cloud's code, message and request id
-    in
-    `detail`. Calls have explicit time limits and retries; a retry after a lost answer never does a thing twice.
+    in `detail`. Calls have explicit time limits and retries; a retry after a lost answer never does a thing twice.
     """
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
-        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads
-        only."""
+        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads only.
+        """
 
     def cluster_facts(self) -> ClusterFacts:
-        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that
-        do."""
+        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that do.
+        """
 
     def observe(self, name: str) -> Observed | None:
         """The pool of that name; None where the cluster has none. Reads only."""
