@@ -2,8 +2,7 @@
 sandbox.
 
 An `Access` comes from the command line, the environment or the user's own configuration, never from a file of the
-folder
-that one happens to stand in: who chooses the endpoint receives the token.
+folder that one happens to stand in: who chooses the endpoint receives the token.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from dataclasses import dataclass
 class Access:
     """Where to call and as whom. None is the SDK's own endpoint and identity.
 
-    With `sandbox` the credentials are fixed dummies, no identity chain is loaded, and proxies are passed by; without
-    it an
-    endpoint must be https, so that a token never travels in the clear.
+    With `sandbox` the credentials are fixed dummies, no identity chain is loaded, and proxies are passed by; without it
+    an endpoint must be https, so that a token never travels in the clear.
     """
 
     sandbox: bool = False
