@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.errors import PartNotInstalled
 from fracgpu.providers import Form, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND, desired
 from fracgpu.providers.gke.facts import node_facts
+from fracgpu.providers.gke.failures import SIGN_IN
 from fracgpu.providers.gke.forms import render
 from fracgpu.providers.gke.read import read
 from fracgpu.providers.gke.rules import rules
@@ -65,11 +67,16 @@ FORMS: Mapping[Form, str] = {
 
 def sign_in_hint() -> str:
     """The command that signs a person in."""
-    return "gcloud auth application-default login"
+    return SIGN_IN
 
 
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
-    from fracgpu.providers.gke.session import connect as open_session
-
+    try:
+        from fracgpu.providers.gke.session import connect as open_session
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(("google", "grpc")):
+            raise
+        message = f"Google's SDK is not installed: {error.name} is missing"
+        raise PartNotInstalled(message, hint="pip install google-cloud-container") from error
     return open_session(cluster, access)
