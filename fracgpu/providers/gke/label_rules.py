@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
+from fracgpu.pluginkey import LABEL
 from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import SharingKind
@@ -31,6 +32,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
     """Every finding about labels, taints, tags and network tags."""
     yield from check_labels(pool)
     yield from _reserved(pool)
+    yield from _without_effect(pool)
     yield from check_taints(pool)
     yield from _empty_taints(pool)
     yield from _tags(pool)
@@ -49,6 +51,13 @@ def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
             yield Finding("sharing-conflict", message, field=field, hint="leave the label out", link=link)
         elif key.startswith("cloud.google.com/gke-") and key not in USERS_OWN:
             yield Finding("invalid-label", f"{key} is a label that GKE sets itself", field=field, hint="leave it out")
+
+
+def _without_effect(pool: ResolvedPool) -> Iterator[Finding]:
+    if LABEL in pool.labels:
+        message = f"GKE's device plugin does not look at the label {LABEL}"
+        hint = "sharing.timeSlicing or sharing.mps shares the GPUs of a pool"
+        yield warning("label-without-effect", message, field=f"spec.labels.{LABEL}", hint=hint)
 
 
 def _empty_taints(pool: ResolvedPool) -> Iterator[Finding]:
