@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info, warning
-from fracgpu.providers import ClusterFacts
+from fracgpu.providers import ClusterFacts, other_clouds
 from fracgpu.providers.gke import count_rules, label_rules, sharing_rules
 from fracgpu.providers.gke.places import is_location, region_of
 from fracgpu.providers.gke.versions import older
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import GPU_TAINT_KEY, AksOptions, Capacity, EksOptions
+from fracgpu.spec import GPU_TAINT_KEY, Capacity
 
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 """The server's own expression: https://github.com/pulumi/pulumi-gcp/issues/1510"""
@@ -32,7 +32,7 @@ def rules(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     yield from label_rules.check(pool)
     yield from _taints(pool)
     yield from _options(pool)
-    yield from _foreign(pool)
+    yield from other_clouds.check(pool)
 
 
 def _name(pool: ResolvedPool) -> Iterator[Finding]:
@@ -139,12 +139,3 @@ def _options(pool: ResolvedPool) -> Iterator[Finding]:
         message = "locationPolicy is the autoscaler's, and this pool has a fixed size"
         hint = "--min and --max, or leave it out"
         yield Finding("conflicting-fields", message, field="spec.gke.locationPolicy", hint=hint)
-
-
-def _foreign(pool: ResolvedPool) -> Iterator[Finding]:
-    """Other clouds' options would be dropped in silence."""
-    for name, options, empty in (("aks", pool.aks, AksOptions()), ("eks", pool.eks, EksOptions())):
-        if options != empty:
-            message = f"options of {name.upper()} on a pool of GKE"
-            hint = f"leave {name} out; GKE's stand under gke"
-            yield Finding("conflicting-fields", message, field=f"spec.{name}", hint=hint)
