@@ -45,7 +45,8 @@ class ClusterView:
         where = f"{self._cluster.location} of project {self._cluster.project}"
         message = f"there is no GKE cluster {self._cluster.name} in {where}"
         hint = f"clusters there are: {', '.join(others)}" if others else "gcloud container clusters list"
-        return NotFound(message, hint=hint, field="spec.cluster.name", nearest=others[:5], detail=error.detail)
+        near = dict.fromkeys(one.partition(" ")[0] for one in others)
+        return NotFound(message, hint=hint, field="spec.cluster.name", nearest=tuple(near)[:5], detail=error.detail)
 
     def _others(self) -> tuple[str, ...]:
         """Name and location of the project's clusters, those of the same name or location first."""
