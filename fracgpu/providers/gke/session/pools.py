@@ -6,7 +6,6 @@ starts the next call when one has ended; what is left is in the operation's toke
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -25,10 +24,11 @@ from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, Ope
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND
 from fracgpu.providers.gke.session.api import Api
+from fracgpu.providers.gke.session.chain import Chain
 from fracgpu.providers.gke.session.channel import Tokens
 from fracgpu.providers.gke.session.cluster import ClusterView
 from fracgpu.providers.gke.status import KINDS, looked_at, observed, operation_problem
-from fracgpu.providers.gke.steps import SIZE, Step, next_step
+from fracgpu.providers.gke.steps import Step, next_step
 from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
@@ -42,7 +42,7 @@ class GkeSession:
         self._api = api
         self._cluster = cluster
         self._view = ClusterView(api, cluster, tokens, plain=plain)
-        self._chains: dict[str, _Chain] = {}
+        self._chains: dict[str, Chain] = {}
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Version and image that the location does not offer. Quota is in the Compute API and is not looked at."""
@@ -172,7 +172,7 @@ class GkeSession:
             raise NotFound(f"the cluster has no pool {change.name}", hint="fracgpu pool list --all")
         self._check_fresh(change, self._resource(body))
         size = "autoscaling" in change.after and any(one.path == ("initialNodeCount",) for one in change.fields)
-        chain = _Chain(change.after, size)
+        chain = Chain(change.after, size)
         step = next_step(self._resource(body), change.after, chain.done, size=chain.size)
         if step is None:
             return self._in_flight(change, OperationKind.UPDATE) or self._finished(change, OperationKind.UPDATE)
@@ -212,7 +212,7 @@ class GkeSession:
                 raise
             return {"name": flying[-1].id}
 
-    def _go_on(self, operation: Operation, chain: _Chain) -> Progress:
+    def _go_on(self, operation: Operation, chain: Chain) -> Progress:
         """The next step of an update; done where none is left."""
         pool = operation.pool or ""
         body = self._body(pool)
@@ -229,10 +229,10 @@ class GkeSession:
         chain.begun(begun["name"], step)
         return Progress(False, f"GKE: changing {step.what}")
 
-    def _chain(self, operation: Operation) -> _Chain | None:
+    def _chain(self, operation: Operation) -> Chain | None:
         """The steps of an update, as this session knows them or as the token tells."""
         if operation.id not in self._chains and operation.token:
-            self._chains[operation.id] = _Chain.read(operation.token, operation.id)
+            self._chains[operation.id] = Chain.read(operation.token, operation.id)
         return self._chains.get(operation.id)
 
     def _in_flight(self, change: Change, kind: OperationKind) -> Operation | None:
@@ -256,32 +256,3 @@ class GkeSession:
 
     def _finished(self, change: Change, kind: OperationKind) -> Operation:
         return Operation("", kind, change.pool, self._cluster, finished=True)
-
-
-class _Chain:
-    """An update under way: what the pool should become, the step that runs, and those that were taken."""
-
-    def __init__(self, after: Json, size: bool, current: str = "") -> None:
-        self.after = after
-        self.size = size
-        self.current = current
-        self.done: set[str] = set()
-        self.held = False
-        """The next step waits for somebody else's operation."""
-
-    def begun(self, operation: str, step: Step) -> None:
-        self.current = operation
-        self.held = False
-        self.done.add(step.what)
-        self.size = self.size and step.what != SIZE
-
-    def token(self) -> str:
-        """All that another process needs to go on."""
-        return json.dumps({"after": self.after, "size": self.size, "done": sorted(self.done)})
-
-    @classmethod
-    def read(cls, token: str, current: str) -> _Chain:
-        written = json.loads(token)
-        chain = cls(written["after"], written["size"], current)
-        chain.done = set(written["done"])
-        return chain
