@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fracgpu.catalog import query
 from fracgpu.catalog.models import Profile
 from fracgpu.errors import Finding, info, warning
-from fracgpu.providers import ClusterFacts
+from fracgpu.providers import ClusterFacts, fraction_rules
 from fracgpu.providers.gke.versions import older
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, Strategy, TimeSlicing
@@ -26,22 +26,11 @@ SINCE = {TimeSlicing: "1.23.7-gke.1400", Mps: "1.27.7-gke.1088000"}
 
 def check(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     """Every finding about cut and share."""
-    if pool.machine.fractional:
-        yield from _fractional(pool)
-    elif isinstance(pool.sharing.cut, Mig):
+    yield from fraction_rules.check(pool)
+    if not pool.machine.fractional and isinstance(pool.sharing.cut, Mig):
         yield from _mig(pool, pool.sharing.cut)
     yield from _share(pool, facts)
     yield from _plugin(pool)
-
-
-def _fractional(pool: ResolvedPool) -> Iterator[Finding]:
-    fraction = f"1/{round(1 / pool.machine.gpu_fraction)}"
-    link = "https://github.com/GoogleCloudPlatform/container-engine-accelerators/pull/605"
-    for name, said in (("mig", isinstance(pool.sharing.cut, Mig)), (_share_name(pool), pool.sharing.share is not None)):
-        if said:
-            message = f"{pool.machine.name} has {fraction} of a GPU, which cannot be divided again"
-            hint = "choose a machine with whole GPUs, such as g4-standard-48, or leave the sharing out"
-            yield Finding("sharing-conflict", message, field=f"spec.sharing.{name}", hint=hint, link=link)
 
 
 def _share_name(pool: ResolvedPool) -> str:
