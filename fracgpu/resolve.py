@@ -35,8 +35,7 @@ from fracgpu.spec import (
 
 @dataclass(frozen=True, slots=True)
 class ClusterRef:
-    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS:
-    region."""
+    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
 
     provider: ProviderName
     name: str
