@@ -68,8 +68,7 @@ class Taint(Model):
 
 GPU_TAINT = ("nvidia.com/gpu", "present", TaintEffect.NO_SCHEDULE)
 """On every GPU pool unless the user says no. The value is `present` because the device-plugin chart's node feature
-discovery
-tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin, values.yaml)."""
+discovery tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin, values.yaml)."""
 
 TAINT_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?:(?P<effect>\w+)")
 
