@@ -1,8 +1,7 @@
 """YAML text -> plain data: safe, by libyaml where it is there, strict about keys that stand twice, and fast.
 
 PyYAML's own construction takes half of the time of a large file. Here plain scalars are resolved once each, since a
-file
-of many pools says the same words again and again, and maps, sequences and texts are built in one pass.
+file of many pools says the same words again and again, and maps, sequences and texts are built in one pass.
 """
 
 from __future__ import annotations
