@@ -8,8 +8,8 @@
     ├── NoCapacity                      5   Quota · Stock
     ├── SlicesMissing                   6   verification failed
     ├── TimedOut                        7   the cloud goes on
-    ├── Conflict                        8   Busy · ExistsDifferently · ImmutableField · NotOurs · StalePlan ·
-    DrainBlocked
+    ├── Conflict                        8   Busy · ExistsDifferently · ImmutableField · NotOurs · StalePlan
+    │                                       DrainBlocked
     ├── CloudFailure                    9   CloudError · Throttled · Unreachable · PoolFailed
     ├── PartlyApplied                  10
     └── Interrupted                   130
