@@ -98,10 +98,12 @@ def _without_empty(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Document:
-    """One NodePool of a file, and where it stands."""
+    """One NodePool, and where it stands."""
 
     pool: NodePool
     origin: Origin
+    guessed: bool = False
+    """Its cluster is known only from the kubectl context: a person is asked, a script needs --yes."""
 
 
 def read_paths(paths: Iterable[str]) -> list[Document]:

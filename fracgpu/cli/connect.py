@@ -22,17 +22,22 @@ def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:
     """The cluster that a command without a spec is about. Raises Invalid where none is known or consent is missing."""
     sourced = cluster_of(flags)
     if sourced.guessed:
-        name = f"{sourced.cluster.provider} cluster {sourced.cluster.name}"
-        confirm(
-            f"Use {name} of the current kubectl context?",
-            f"the cluster ({name}) is known from the kubectl context only",
-            yes=yes,
-        )
+        confirm_guess(sourced.cluster, yes=yes)
     findings: list[Finding] = []
     found = cluster_ref(sourced.cluster, findings)
     if found is None:
         raise Invalid(findings)
     return found
+
+
+def confirm_guess(cluster: Cluster, *, yes: bool) -> None:
+    """A cluster that nobody named, the one of the current kubectl context, is asked about."""
+    name = f"{cluster.provider} cluster {cluster.name}"
+    confirm(
+        f"Use {name} of the current kubectl context?",
+        f"the cluster ({name}) is known from the kubectl context only",
+        yes=yes,
+    )
 
 
 def interactive() -> bool:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+WHERE = ("provider", "cluster", "resource_group", "subscription", "project", "location", "region")
+"""The flags that name a cluster, and say nothing of a pool."""
 CLUSTER, HARDWARE, SHARING, SIZE, MARKS = "Cluster", "Hardware", "Sharing", "Size", "Labels and more"
 
 
@@ -100,6 +102,11 @@ class SpecFlags:
     def said(self) -> list[str]:
         """The flags that were given, but for -f."""
         return [one.name for one in fields(self) if one.name != "file" and getattr(self, one.name) not in (None, [])]
+
+    @property
+    def describes(self) -> bool:
+        """A file or flags say what the pool is; flags that only name a cluster do not."""
+        return bool(self.file) or any(word not in WHERE for word in self.said)
 
 
 def with_spec(command: Callable[..., Any]) -> Callable[..., Any]:

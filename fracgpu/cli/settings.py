@@ -57,7 +57,7 @@ def cluster_of(flags: Cluster) -> Sourced:
 
 def sources(flags: Cluster) -> Iterator[Sourced]:
     """Every source that names a cluster, first the one that counts."""
-    if flags.model_fields_set:
+    if names_something(flags):
         yield Sourced(flags, "flags")
     if environment := {name: os.environ[variable] for name, variable in VARIABLES.items() if os.environ.get(variable)}:
         yield Sourced(_read(environment, "the environment"), "environment")
@@ -72,14 +72,19 @@ def sources(flags: Cluster) -> Iterator[Sourced]:
         yield Sourced(context, "kubectl context", guessed=True)
 
 
+def names_something(cluster: Cluster) -> bool:
+    """Whether anything of a cluster is said."""
+    return any(value is not None for _, value in cluster)
+
+
 def _completed(found: Sourced) -> Sourced:
-    """In the sandbox a provider alone means the sandbox's own cluster of that cloud."""
+    """In the sandbox what is left open of a cluster is as the sandbox's own cluster of that cloud has it."""
     cluster = found.cluster
-    if not (GLOBALS.sandbox and cluster.provider and cluster.name is None):
+    if not (GLOBALS.sandbox and cluster.provider) or found.source == "sandbox":
         return found
-    own = SANDBOX_CLUSTERS[cluster.provider]
-    said = {name: getattr(cluster, name) for name in cluster.model_fields_set}
-    return Sourced(own.model_copy(update=said), f"{found.source}, sandbox")
+    said = {name: value for name, value in cluster if value is not None}
+    whole = SANDBOX_CLUSTERS[cluster.provider].model_copy(update=said)
+    return found if whole == cluster else Sourced(whole, f"{found.source}, sandbox")
 
 
 def _read(values: dict[str, Any], where: str) -> Cluster:

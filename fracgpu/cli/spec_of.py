@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import UnionType
 from typing import Any
 
+from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.flags import SpecFlags
-from fracgpu.cli.settings import cluster_of
+from fracgpu.cli.settings import Sourced, cluster_of, names_something
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import Document, Origin, explain_problem, read_paths
 from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
@@ -17,11 +19,13 @@ FLAG_ORIGIN = Origin("", "")
 OPTIONS = {"aks": AksOptions, "gke": GkeOptions, "eks": EksOptions}
 
 
-def documents(name: str | None, flags: SpecFlags) -> list[Document]:
-    """The pools that a command is about: those of -f, or the one that the flags say."""
-    if flags.file:
-        return from_files(name, flags)
-    return [Document(from_flags(name, flags), FLAG_ORIGIN)]
+def documents(name: str | None, flags: SpecFlags, cloud: ProviderName | None = None) -> list[Document]:
+    """The pools that a command is about: those of -f, or the one that the flags say.
+
+    `cloud` is the one that the command implies where neither flags nor file name a cluster.
+    """
+    written = from_files(name, flags) if flags.file else [Document(from_flags(name, flags), FLAG_ORIGIN)]
+    return [with_cluster(one, cloud) for one in written]
 
 
 def one_document(name: str | None, flags: SpecFlags) -> Document:
@@ -35,17 +39,17 @@ def one_document(name: str | None, flags: SpecFlags) -> Document:
 
 
 def from_files(name: str | None, flags: SpecFlags) -> list[Document]:
-    """The pools of -f, each with its cluster; the one called `name`, where a name is given."""
+    """The pools of -f; the one called `name`, where a name is given."""
     if flags.said:
         words = ", ".join("--" + word.replace("_", "-") for word in flags.said)
         raise Invalid.one(
             "conflicting-fields", f"-f and {words}: the file says it all", hint="leave the flags or the file out"
         )
-    found = [Document(with_cluster(one.pool), one.origin) for one in read_paths(flags.file or ())]
+    found = read_paths(flags.file or ())
     if name is None:
         return found
     if len(found) == 1 and found[0].pool.metadata.name is None:
-        return [Document(_named(found[0].pool, name), found[0].origin)]
+        return [replace(found[0], pool=_named(found[0].pool, name))]
     matching = [one for one in found if one.pool.metadata.name == name]
     if not matching:
         names = tuple(one.pool.metadata.name or "" for one in found)
@@ -57,19 +61,25 @@ def _named(pool: NodePool, name: str) -> NodePool:
     return pool.model_copy(update={"metadata": pool.metadata.model_copy(update={"name": name})})
 
 
-def with_cluster(pool: NodePool) -> NodePool:
-    """The pool with the cluster that its file leaves open taken from the next source, as a whole."""
-    if pool.spec.cluster.model_fields_set:
-        return pool
-    return pool.model_copy(update={"spec": pool.spec.model_copy(update={"cluster": cluster_of(Cluster()).cluster})})
+def with_cluster(document: Document, cloud: ProviderName | None = None) -> Document:
+    """The pool with its cluster, as a whole from the first source that says anything of it.
+
+    A source other than the pool itself that names another cloud than `cloud` is none: a cluster of that cloud without
+    a name is what is left.
+    """
+    spec = document.pool.spec
+    found = cluster_of(spec.cluster)
+    if cloud is not None and found.cluster.provider != cloud and not names_something(spec.cluster):
+        found = Sourced(Cluster(provider=cloud.value), "the command")
+    pool = document.pool.model_copy(update={"spec": spec.model_copy(update={"cluster": found.cluster})})
+    return replace(document, pool=pool, guessed=found.guessed)
 
 
 def from_flags(name: str | None, flags: SpecFlags) -> NodePool:
     """The file form of the flags. Raises Invalid with every flag that is wrong."""
     findings: list[Finding] = []
     body = {"metadata": {"name": name} if name is not None else {}, "spec": _spec(flags, findings)}
-    pool = validated(body, findings)
-    return with_cluster(pool)
+    return validated(body, findings)
 
 
 def validated(body: dict[str, Any], findings: Sequence[Finding] = ()) -> NodePool:

@@ -1,0 +1,66 @@
+"""`fracgpu pool render`: a pool as another tool's command or configuration, offline."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fracgpu.catalog.load import load
+from fracgpu.catalog.models import ProviderName
+from fracgpu.cli import output
+from fracgpu.cli.flags import SpecFlags, with_spec
+from fracgpu.cli.output import Output, OutputOption, say_notes
+from fracgpu.cli.pool.meant import pools_meant
+from fracgpu.errors import Finding, Invalid
+from fracgpu.operations.prepare import Prepared, prepare_all
+from fracgpu.providers import Form, provider
+
+CLOUD_OF = {
+    Form.AZ: ProviderName.AKS,
+    Form.GCLOUD: ProviderName.GKE,
+    Form.AWS: ProviderName.EKS,
+    Form.EKSCTL: ProviderName.EKS,
+}
+"""Forms of one cloud alone, which therefore say which cloud is meant where nothing else does."""
+SEPARATORS = {Form.EKSCTL: "---\n"}
+FormOption = Annotated[Form, typer.Option("--as", help="az, gcloud, aws, eksctl or terraform", show_default=False)]
+
+
+@with_spec
+def render(
+    flags: SpecFlags,
+    form: FormOption,
+    name: Annotated[str | None, typer.Argument(help="Name of the pool", show_default=False)] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
+    out: OutputOption = Output.TABLE,
+) -> None:
+    """The pool as another tool's command or configuration; what that tool cannot say is a note."""
+    documents = pools_meant(name, flags, CLOUD_OF.get(form), yes=yes)
+    pools = prepare_all(documents, load(), placeholder=True, strict=strict)
+    check_form(form, pools)
+    texts = [one.provider.render(form, one.resources, one.pool) for one in pools]
+    text = SEPARATORS.get(form, "\n").join(part if part.endswith("\n") else part + "\n" for part, _ in texts)
+    notes = _once([note for one in pools for note in one.notes] + [note for _, more in texts for note in more])
+    body = {"form": form.value, "text": text, "notes": [note.to_json() for note in notes]}
+    if not output.write_document(out, "Rendering", body):
+        output.write(text)
+        say_notes(notes)
+
+
+def check_form(form: Form, pools: list[Prepared]) -> None:
+    """Raises Invalid with the forms that are right where a pool's cloud does not have this one."""
+    for one in pools:
+        forms = one.provider.FORMS
+        if form not in forms:
+            words = tuple(each.value for each in forms)
+            cloud = CLOUD_OF.get(form)
+            of = f" (it is {provider(cloud).TITLE}'s)" if cloud else ""
+            message = f"{form} makes no node pools of {one.provider.TITLE}{of}: pool {one.pool.name}"
+            hint = " or ".join(f"--as {word}" for word in words)
+            raise Invalid.one("usage", message, field="--as", nearest=words, hint=hint)
+
+
+def _once(notes: list[Finding]) -> list[Finding]:
+    return [note for index, note in enumerate(notes) if note not in notes[:index]]
