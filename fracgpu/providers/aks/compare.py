@@ -165,7 +165,9 @@ def _same_tags(have: Json, wanted: Json) -> Json:
 def _grant_count(pool: Json, wanted: Json) -> None:
     low, high = wanted.get("minCount"), wanted.get("maxCount")
     if wanted.get("enableAutoScaling"):
-        if low <= pool.get("count", 0) <= high:
+        # New limits are the change, and the count follows from them.
+        moved = (pool.get("minCount"), pool.get("maxCount")) != (low, high)
+        if moved or low <= pool.get("count", 0) <= high:
             pool["count"] = wanted.get("count")
     elif pool.get("enableAutoScaling") and pool.get("minCount") == pool.get("maxCount") == wanted.get("count"):
         # An autoscaler that may move nothing is a fixed size.
