@@ -1,0 +1,74 @@
+"""Amazon Elastic Kubernetes Service: managed node groups, and the launch templates that cut and share their GPUs.
+
+EKS itself knows nothing of fractions, so a pool has a backend that does it: Bottlerocket by settings, a script before
+the kubelet, the GPU Operator, or NVIDIA's device plugin in the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fracgpu.catalog.models import ProviderName
+from fracgpu.providers import Form, Session, Support
+from fracgpu.providers.access import Access
+from fracgpu.providers.eks.compare import comparison, settled
+from fracgpu.providers.eks.desired import KIND, desired
+from fracgpu.providers.eks.facts import node_facts
+from fracgpu.providers.eks.read import read
+from fracgpu.providers.eks.rules import rules
+from fracgpu.resolve import ClusterRef
+from fracgpu.sharing import SharingKind
+
+__all__ = [
+    "FORMS",
+    "NAME",
+    "POOL_KIND",
+    "SUPPORT",
+    "TITLE",
+    "comparison",
+    "connect",
+    "desired",
+    "node_facts",
+    "read",
+    "render",
+    "rules",
+    "settled",
+    "sign_in_hint",
+]
+
+NAME = ProviderName.EKS
+TITLE = "Amazon Elastic Kubernetes Service"
+POOL_KIND = KIND
+
+_PLUGIN = "https://github.com/NVIDIA/k8s-device-plugin"
+_BOTTLEROCKET = "https://bottlerocket.dev/en/os/latest/#/api/settings/kubelet-device-plugins/"
+
+SUPPORT: Mapping[SharingKind, Support] = {
+    SharingKind.WHOLE: Support(True, "an NVIDIA AMI type, chosen for the machine", _PLUGIN),
+    SharingKind.MIG: Support(
+        True, "Bottlerocket settings, a script in the user data, or the GPU Operator (`eks.backend`)", _BOTTLEROCKET
+    ),
+    SharingKind.MIG_LAYOUT: Support(True, "a script in the user data, or the GPU Operator", _PLUGIN),
+    SharingKind.TIME_SLICING: Support(True, "a device-plugin config, or Bottlerocket settings", _PLUGIN),
+    SharingKind.MPS: Support(True, "a device-plugin config, or Bottlerocket settings", f"{_PLUGIN}#with-cuda-mps"),
+    SharingKind.MIG_TIME_SLICING: Support(True, "both, on every backend that cuts", _BOTTLEROCKET),
+    SharingKind.MIG_MPS: Support(False, "neither device plugin runs MPS on MIG slices", f"{_PLUGIN}#with-cuda-mps"),
+}
+
+FORMS: Mapping[Form, str] = {
+    Form.AWS: "aws eks create-nodegroup",
+    Form.EKSCTL: "managedNodeGroups of eksctl's ClusterConfig",
+    Form.TERRAFORM: "aws_eks_node_group of hashicorp/aws",
+}
+
+
+def sign_in_hint() -> str:
+    """The command that signs a person in."""
+    return "aws sso login, or aws configure"
+
+
+def connect(cluster: ClusterRef, access: Access) -> Session:
+    """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    from fracgpu.providers.eks.session import connect as open_session
+
+    return open_session(cluster, access)

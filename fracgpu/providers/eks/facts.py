@@ -1,0 +1,93 @@
+"""What the nodes of an EKS managed node group show: EKS's labels, and the pool's own labels and taints."""
+
+from __future__ import annotations
+
+from fracgpu.advertise import NodeFacts, PluginOwner
+from fracgpu.migconfig import LABEL as MIG_LABEL
+from fracgpu.migconfig import config_name
+from fracgpu.pluginkey import LABEL as PLUGIN_LABEL
+from fracgpu.pluginkey import key_of
+from fracgpu.resolve import ResolvedPool
+from fracgpu.sharing import Backend, Mig, Mps, TimeSlicing
+from fracgpu.spec import Capacity, Taint, TaintEffect
+
+NODEGROUP_LABEL = "eks.amazonaws.com/nodegroup"
+CAPACITY_LABEL = "eks.amazonaws.com/capacityType"
+INSTANCE_LABEL = "node.kubernetes.io/instance-type"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+REGION_LABEL = "topology.kubernetes.io/region"
+
+STARTUP_TAINT = Taint(key="fracgpu.dev/mig-pending", value="true", effect=TaintEffect.NO_SCHEDULE)
+"""Keeps pods off a node of the gpu-operator backend until its GPUs are cut; whoever sees the cut done takes it off."""
+
+
+def node_facts(pool: ResolvedPool) -> NodeFacts:
+    """Labels, taints, selector and limits. EKS itself taints no node, Spot or not."""
+    return NodeFacts(
+        labels={**labels(pool), **_added(pool)},
+        taints=pool.taints,
+        selector={NODEGROUP_LABEL: pool.name},
+        plugin=PluginOwner.IMAGE if pool.backend is Backend.BOTTLEROCKET else PluginOwner.CLUSTER,
+        max_per_container=_max_per_container(pool),
+    )
+
+
+def labels(pool: ResolvedPool) -> dict[str, str]:
+    """The labels that the group is made with: the user's, and those that device plugin and MIG manager look for."""
+    own = dict(pool.labels)
+    key = key_of(pool.sharing)
+    if key and pool.backend is not Backend.BOTTLEROCKET:
+        own[PLUGIN_LABEL] = key
+    if pool.backend is Backend.GPU_OPERATOR and isinstance(pool.sharing.cut, Mig):
+        own[MIG_LABEL] = config_name(pool.gpu, pool.sharing.cut)
+    return own
+
+
+def taints(pool: ResolvedPool) -> tuple[Taint, ...]:
+    """The taints that the group is made with; nodes lose the startup taint when they are cut."""
+    if pool.eks.startup_taint and pool.backend is Backend.GPU_OPERATOR:
+        return (*pool.taints, STARTUP_TAINT)
+    return pool.taints
+
+
+def capacity_type(pool: ResolvedPool) -> str:
+    match pool.capacity:
+        case Capacity.ON_DEMAND:
+            return "ON_DEMAND"
+        case Capacity.SPOT:
+            return "SPOT"
+        case Capacity.RESERVED:
+            return "CAPACITY_BLOCK" if capacity_block(pool) else "ON_DEMAND"
+
+
+def capacity_block(pool: ResolvedPool) -> bool:
+    """Whether the reservation is a capacity block: as said, else where the machine is sold in no other way."""
+    if pool.capacity is not Capacity.RESERVED:
+        return False
+    said = pool.eks.capacity_block
+    return not pool.machine.on_demand if said is None else said
+
+
+def _added(pool: ResolvedPool) -> dict[str, str]:
+    added = {NODEGROUP_LABEL: pool.name, CAPACITY_LABEL: capacity_type(pool)}
+    if len(instance_types(pool)) == 1:
+        added[INSTANCE_LABEL] = pool.machine.name
+    if pool.cluster.region:
+        added[REGION_LABEL] = pool.cluster.region
+    if len(pool.zones) == 1:
+        added[ZONE_LABEL] = pool.zones[0]
+    return added
+
+
+def instance_types(pool: ResolvedPool) -> tuple[str, ...]:
+    """The types that the group may have, in the order in which they are tried; else the pool's machine."""
+    return tuple(pool.eks.instance_types or (pool.machine.name,))
+
+
+def _max_per_container(pool: ResolvedPool) -> int | None:
+    """NVIDIA's plugin gives a container as many shares as it asks for, unless told otherwise; one only of MPS
+    (https://github.com/NVIDIA/k8s-device-plugin#with-cuda-mps)."""
+    share = pool.sharing.share
+    if isinstance(share, Mps):
+        return 1
+    return 1 if isinstance(share, TimeSlicing) and share.one_per_container else None

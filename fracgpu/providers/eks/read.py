@@ -1,0 +1,218 @@
+"""From an existing node group to the file form, ours or not, such that planning it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fracgpu.catalog import query
+from fracgpu.catalog.load import load
+from fracgpu.catalog.models import Machine, ProviderName
+from fracgpu.errors import Finding, info, warning
+from fracgpu.plan import Json
+from fracgpu.providers import Observed
+from fracgpu.providers.eks import ami
+from fracgpu.providers.eks.autoscaler import resource_tags
+from fracgpu.providers.eks.compare import DEFAULT_DISK_GB, settled
+from fracgpu.providers.eks.desired import EFFECTS, taint_order
+from fracgpu.providers.eks.facts import STARTUP_TAINT
+from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name
+from fracgpu.providers.eks.read_sharing import Seen, read_sharing
+from fracgpu.providers.eks.template import DEFAULT_VOLUME, decode
+from fracgpu.resolve import resolve
+from fracgpu.sharing import Backend
+from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, NodePool
+
+UNSAID = {"remoteAccess": "remote access", "warmPoolConfig": "a warm pool"}
+"""Members of CreateNodegroup that the file form has no word for; a group made anew would not have them."""
+
+SPOKEN = frozenset(
+    {
+        "UserData",
+        "BlockDeviceMappings",
+        "MetadataOptions",
+        "CapacityReservationSpecification",
+        "InstanceMarketOptions",
+        "InstanceType",
+    }
+)
+"""Members of a template's data that the file form can say."""
+
+
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a node group, and notes on what it cannot say."""
+    body = settled(observed.resources[-1]).body
+    data = _template_data(observed)
+    machine = _machine(body, data)
+    seen = read_sharing(body, decode(data.get("UserData")), machine)
+    spec: Json = {
+        "cluster": observed.cluster.to_json(),
+        "machine": _first_type(body, data),
+        "sharing": seen.sharing,
+        "nodes": _nodes(body["scalingConfig"]),
+        "capacity": _capacity(body, data),
+        "disk": _some({"sizeGb": _disk(body, data)}),
+        "labels": seen.labels,
+        "tags": body.get("tags"),
+        **_taints(body),
+        "eks": _some(_options(observed, body, data, machine, seen)),
+    }
+    written = {"metadata": {"name": observed.name}, "spec": _some(spec)}
+    return NodePool.model_validate(_without_autoscaler_tags(written)), tuple(_notes(observed, machine, data, seen))
+
+
+def _some(members: Json) -> Json:
+    return {key: value for key, value in members.items() if value not in (None, [], {})}
+
+
+def _template_data(observed: Observed) -> Json:
+    """The data of the group's own template; empty where it has none."""
+    for resource in observed.resources:
+        if resource.kind == LAUNCH_TEMPLATE:
+            data: Json = settled(resource).body["LaunchTemplateData"]
+            return data
+    return {}
+
+
+def _first_type(body: Json, data: Json) -> str | None:
+    types = body.get("instanceTypes") or [data.get("InstanceType")]
+    return str(types[0]) if types[0] else None
+
+
+def _machine(body: Json, data: Json) -> Machine | None:
+    rows = query.find_machine(load(), ProviderName.EKS, _first_type(body, data) or "")
+    return rows[0] if rows else None
+
+
+def _nodes(sizes: Json) -> Json:
+    """Under autoscaling the first count is told only where it is not min, and never outside the limits."""
+    low, high, count = sizes["minSize"], sizes["maxSize"], sizes["desiredSize"]
+    if low == high:
+        return {"count": low}
+    count = min(max(count, low), high)
+    return {"min": low, "max": high, **({"count": count} if count != low else {})}
+
+
+def _capacity(body: Json, data: Json) -> str | None:
+    if body.get("capacityType") == "SPOT":
+        return "spot"
+    return "reserved" if _reservation(data) else None
+
+
+def _reservation(data: Json) -> str | None:
+    target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
+    found: str | None = target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn")
+    return found
+
+
+def _volume(data: Json) -> Json:
+    mappings: list[Json] = data.get("BlockDeviceMappings", [])
+    disk: Json = mappings[0].get("Ebs", {}) if mappings else {}
+    return disk
+
+
+def _disk(body: Json, data: Json) -> int | None:
+    size: int | None = _volume(data).get("VolumeSize") or body.get("diskSize")
+    return size if data or size != DEFAULT_DISK_GB else None
+
+
+def _taints(body: Json) -> Json:
+    """The user's taints; the GPU taint is told by its absence, the startup taint by its option."""
+    words = {native: effect.value for effect, native in EFFECTS.items()}
+    taints = [
+        {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
+        for taint in sorted(body.get("taints", ()), key=taint_order)
+        if taint.get("effect") in words and taint["key"] != STARTUP_TAINT.key
+    ]
+    key, value, effect = GPU_TAINT
+    ours = {"key": key, "value": value, "effect": effect.value}
+    keys = [taint["key"] for taint in taints]
+    if keys.count(GPU_TAINT_KEY) == 1 and ours in taints:
+        taints.remove(ours)
+    return {"taints": taints, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
+
+
+def _options(observed: Observed, body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json:
+    types = body.get("instanceTypes", [])
+    startup = any(taint["key"] == STARTUP_TAINT.key for taint in body.get("taints", ()))
+    return {
+        "backend": seen.backend.value if seen.backend else None,
+        "amiType": _ami_type(body, machine, seen.backend),
+        "nodeRole": body.get("nodeRole"),
+        "subnets": body.get("subnets"),
+        "instanceTypes": types if len(types) > 1 else None,
+        "updateConfig": _update_config(body, data),
+        "nodeRepairConfig": body.get("nodeRepairConfig"),
+        "launchTemplate": _foreign_template(observed, body),
+        "reservation": _reservation(data),
+        "diskType": _unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
+        "startupTaint": startup or None,
+        "capacityBlock": _capacity_block(body, data, machine),
+    }
+
+
+def _unless(value: Any, usual: Any) -> Any:
+    return None if value == usual else value
+
+
+def _ami_type(body: Json, machine: Machine | None, backend: Backend | None) -> str | None:
+    """The image where it is not the one that follows from machine and backend."""
+    usual = ami.derived_for(machine.ami_types, backend) if machine else None
+    return None if body.get("amiType") == usual else body.get("amiType")
+
+
+def _update_config(body: Json, data: Json) -> Json | None:
+    said: Json | None = body.get("updateConfig")
+    usual = {"maxUnavailable": 1, "updateStrategy": "MINIMAL"} if _reservation(data) else None
+    return None if said == usual else said
+
+
+def _capacity_block(body: Json, data: Json, machine: Machine | None) -> bool | None:
+    if not _reservation(data):
+        return None
+    block = body.get("capacityType") == "CAPACITY_BLOCK"
+    usual = machine is not None and not machine.on_demand
+    return None if block == usual else block
+
+
+def _foreign_template(observed: Observed, body: Json) -> Json | None:
+    """A template that is not fracgpu's own is named; ours follows from the rest."""
+    template: Json | None = body.get("launchTemplate")
+    if template is None or template.get("name") == template_name(observed.cluster.name, observed.name):
+        return None
+    return template
+
+
+def _without_autoscaler_tags(written: Json) -> Json:
+    """Tags for the autoscaler that fracgpu would write itself are no part of the file; where they are not all there,
+    the file says that fracgpu shall write none."""
+    pool = resolve(NodePool.model_validate(written), load()).pool
+    spec = written["spec"]
+    have: dict[str, str] = spec.get("tags", {})
+    own = resource_tags(pool) if pool else {}
+    if not own:
+        return written
+    if all(have.get(key) == value for key, value in own.items()):
+        kept = {key: value for key, value in have.items() if key not in own}
+        return {**written, "spec": _some({**spec, "tags": kept})}
+    return {**written, "spec": {**spec, "eks": {**spec.get("eks", {}), "autoscalerTags": False}}}
+
+
+def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) -> Iterator[Finding]:
+    if machine is None:
+        message = f"{observed.name} has no GPU that the catalog knows; fracgpu makes GPU pools"
+        yield warning("no-gpu", message, field="spec.machine")
+    yield from seen.notes
+    for member, words in UNSAID.items():
+        if observed.body.get(member):
+            yield _unsaid(words, member)
+    for member in sorted(set(data) - SPOKEN):
+        yield _unsaid(f"{member} of the launch template", member)
+    if _foreign_template(observed, settled(observed.resources[-1]).body):
+        message = "the group has a launch template of another's, which may set disk, cut and sharing; the file names it"
+        yield info("foreign-launch-template", message, field="spec.eks.launchTemplate")
+
+
+def _unsaid(words: str, member: str) -> Finding:
+    message = f"the file form cannot say {words}; a group made anew would not have it"
+    return info("not-in-file-form", message, detail={"member": member})

@@ -1,0 +1,142 @@
+"""What a node group's labels and user data say about cut and share, as the file form says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fracgpu import migconfig, pluginkey
+from fracgpu.catalog import geometry
+from fracgpu.catalog.load import load
+from fracgpu.catalog.models import Gpu, Machine
+from fracgpu.errors import Finding, info
+from fracgpu.plan import Json
+from fracgpu.providers.eks import bottlerocket, user_data
+from fracgpu.sharing import Backend, Layout, Mig, Mps, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """`sharing` and `labels` of the file form, the backend where it is to be said, and what could not be read."""
+
+    sharing: Json
+    labels: dict[str, str]
+    backend: Backend | None = None
+    notes: tuple[Finding, ...] = field(default=())
+
+
+def read_sharing(body: Json, text: str, machine: Machine | None) -> Seen:
+    """Cut and share of a group; `text` is the user data of its own template, `machine` None is one without a GPU."""
+    labels: dict[str, str] = dict(body.get("labels", {}))
+    gpu = load().gpu(machine.gpu) if machine else None
+    if str(body.get("amiType", "")).startswith("BOTTLEROCKET"):
+        return _bottlerocket(labels, text, gpu)
+    mig, backend, notes = _cut(labels, text, gpu)
+    sharing, kept, more = _share(labels, mig)
+    return Seen(sharing, kept, backend, (*notes, *more))
+
+
+def _bottlerocket(labels: dict[str, str], text: str, gpu: Gpu | None) -> Seen:
+    sharing = bottlerocket.read(text, gpu) if text else {}
+    if sharing is None:
+        return Seen({}, labels, Backend.BOTTLEROCKET, (_unread("the settings in its user data"),))
+    usual = "mig" in sharing
+    return Seen(sharing, labels, None if usual else Backend.BOTTLEROCKET)
+
+
+def _cut(labels: dict[str, str], text: str, gpu: Gpu | None) -> tuple[Json, Backend | None, tuple[Finding, ...]]:
+    """What `mig` of the file form says, without its strategy; who cuts; what could not be read."""
+    if text:
+        devices = user_data.read(text, gpu) if gpu else None
+        if devices is None:
+            return {}, None, (_unread("the script in its user data"),)
+        return _layout(devices), Backend.USER_DATA, ()
+    name = labels.get(migconfig.LABEL)
+    if name is None or gpu is None:
+        return {}, None, ()
+    mig = _named(name, gpu)
+    if mig is None or (len(mig.get("layout", {})) > 1 and not _mixed(labels)):
+        return {}, Backend.GPU_OPERATOR, (_unread(f"the MIG config {name}"),)
+    return mig, Backend.GPU_OPERATOR, ()
+
+
+def _layout(devices: Sequence[Mapping[str, int] | None]) -> Json:
+    first = devices[0]
+    if first is not None and all(one == first for one in devices):
+        return {"layout": dict(first)}
+    return {"devices": list(devices)}
+
+
+def _mixed(labels: dict[str, str]) -> bool:
+    means = pluginkey.meaning(labels.get(pluginkey.LABEL, ""))
+    return means is not None and means.mixed
+
+
+def _named(name: str, gpu: Gpu) -> Json | None:
+    """What a MIG config's name cuts a GPU into, where the name says it."""
+    for profile in gpu.profiles:
+        if name == f"all-{profile.name.replace('+', '.')}":
+            return {"profile": profile.name}
+    balanced = migconfig.balanced(gpu)
+    if name == "all-balanced":
+        return {"layout": balanced} if balanced else None
+    return _own(name, gpu)
+
+
+_PART = re.compile(r"(\d+)x(\d+g\.\d+gb(?:\.[a-z.]+|-me)?)")
+
+
+def _own(name: str, gpu: Gpu) -> Json | None:
+    """The layouts in a name of ours, where they are all there: made anew, the name must be the same."""
+    if not migconfig.is_custom(name):
+        return None
+    words = {profile.name.replace("+", "."): profile.name for profile in gpu.profiles}
+    written = name.removeprefix(migconfig.OURS).rpartition("-")[0].split("_")
+    devices: list[dict[str, int] | None] = []
+    for part in written:
+        found = {words.get(word, ""): int(count) for count, word in _PART.findall(part)}
+        devices.append(found or None)
+    if any("" in (device or {}) for device in devices):
+        return None
+    cut = Mig(tuple(_canonical(gpu, device) for device in devices), Strategy.MIXED)
+    return _layout(devices) if migconfig.config_name(gpu, cut) == name else None
+
+
+def _canonical(gpu: Gpu, device: dict[str, int] | None) -> Layout | None:
+    return geometry.Layout.of(gpu, device).profiles if device else None
+
+
+def _share(labels: dict[str, str], mig: Json) -> tuple[Json, dict[str, str], tuple[Finding, ...]]:
+    """The whole `sharing`: the cut with its strategy and the share that the plugin's key means; the labels that are
+    left."""
+    kept = dict(labels)
+    sharing: Json = {}
+    if mig:
+        kept.pop(migconfig.LABEL, None)
+        several = len(mig.get("layout", {})) > 1 or "devices" in mig
+        strategy = Strategy.MIXED if several or _mixed(labels) else Strategy.SINGLE
+        sharing["mig"] = {**mig, "strategy": strategy.value}
+    key = kept.pop(pluginkey.LABEL, None)
+    if key is None:
+        return sharing, kept, ()
+    means = pluginkey.meaning(key)
+    if means is None or (means.mixed and not mig):
+        return {**sharing, "configKey": key}, kept, (_unread(f"the plugin config {key}"),)
+    return {**sharing, **_spoken(means)}, kept, ()
+
+
+def _spoken(config: pluginkey.PluginConfig) -> Json:
+    share = config.share
+    if share is None:
+        return {}
+    renamed = {"renameByDefault": True} if share.rename else {}
+    if isinstance(share, Mps):
+        return {"mps": {"replicas": share.replicas}, **renamed}
+    one = {"failRequestsGreaterThanOne": True} if share.one_per_container else {}
+    return {"timeSlicing": {"replicas": share.replicas, **one}, **renamed}
+
+
+def _unread(what: str) -> Finding:
+    message = f"{what} is not one that fracgpu can read; how the GPUs are shared is not told here"
+    return info("sharing-unknown", message, field="spec.sharing")

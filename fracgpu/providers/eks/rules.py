@@ -1,0 +1,120 @@
+"""What EKS refuses or what bites on it, found before anything is sent. Each larger subject has a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fracgpu.errors import Finding, info, warning
+from fracgpu.providers import ClusterFacts, other_clouds
+from fracgpu.providers.eks import label_rules, machine_rules, sharing_rules
+from fracgpu.providers.eks.names import GROUP_NAME, nearest_group_name
+from fracgpu.providers.eks.subnets import subnets_of, zone_of
+from fracgpu.resolve import ResolvedPool
+
+MOST_NODES = 450
+"""Nodes of a managed group, a quota that can be raised: https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html"""
+
+AUTO_MODE = "autoMode"
+"""`ClusterFacts.extra`: the cluster runs EKS Auto Mode."""
+
+_UPDATES = "https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html"
+
+
+def rules(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
+    """Every finding about a pool; `facts` None is offline."""
+    yield from _name(pool)
+    yield from machine_rules.check(pool)
+    yield from sharing_rules.check(pool)
+    yield from _nodes(pool)
+    yield from _places(pool, facts)
+    yield from _cluster(pool, facts)
+    yield from label_rules.check(pool)
+    yield from _update_config(pool)
+    yield from _repair(pool)
+    yield from other_clouds.check(pool)
+
+
+def _name(pool: ResolvedPool) -> Iterator[Finding]:
+    if GROUP_NAME.fullmatch(pool.name):
+        return
+    near = nearest_group_name(pool.name)
+    message = f"{pool.name!r} is no node group name: at most 63 letters, digits, '-' and '_', a letter or digit first"
+    yield Finding("invalid-name", message, field="metadata.name", hint=f"call it {near}", nearest=(near,))
+
+
+def _nodes(pool: ResolvedPool) -> Iterator[Finding]:
+    if pool.nodes.max > MOST_NODES:
+        message = f"a node group has at most {MOST_NODES} nodes unless that quota was raised"
+        yield warning("nodes-over-quota", message, field="spec.nodes.max", hint="several pools, or raise the quota")
+    if pool.nodes.count == 0:
+        message = "a group that begins without nodes is ACTIVE at once, and proves neither quota nor stock nor slices"
+        hint = "--nodes 1 asks for a machine at once"
+        yield info("capacity-unproven-at-zero", message, field="spec.nodes.count", hint=hint)
+
+
+def _places(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
+    """Subnets, which are how EKS says zones."""
+    if pool.zones and pool.eks.subnets:
+        message = "zones choose among the cluster's subnets, and subnets are named here"
+        yield Finding("conflicting-fields", message, field="spec.zones", hint="leave one of them out")
+    elif facts is not None and not subnets_of(pool, facts):
+        zones = tuple(sorted(set(zone_of(facts).values())))
+        if pool.zones:
+            message = f"the cluster has no subnet in {', '.join(pool.zones)}, only in {', '.join(zones) or 'none'}"
+            hint = "--zone with one of those, or name subnets by eks.subnets"
+            yield Finding("invalid-value", message, field="spec.zones", nearest=zones, hint=hint)
+        else:
+            hint = "aws eks describe-cluster --name NAME --query cluster.resourcesVpcConfig.subnetIds; then eks.subnets"
+            yield Finding("missing-field", "the cluster names no subnets", field="spec.eks.subnets", hint=hint)
+
+
+def _cluster(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
+    if facts is None:
+        left = [name for name, said in _left_open(pool).items() if not said]
+        if left:
+            message = f"{' and '.join(left)} come from the cluster, and are known only when the pool is made"
+            yield info("resolved-at-apply", message, field="spec.eks", hint="eks.subnets and eks.nodeRole say them")
+        return
+    if not (pool.eks.node_role or facts.node_role):
+        message = "the cluster has no node group yet whose role could be used"
+        hint = "--set eks.nodeRole=arn:aws:iam::ACCOUNT:role/NAME; aws iam list-roles shows them"
+        link = "https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html"
+        yield Finding("missing-field", message, field="spec.eks.nodeRole", hint=hint, link=link)
+    if facts.extra.get(AUTO_MODE):
+        message = "the cluster runs EKS Auto Mode, whose own nodes take no fractions; this group stands beside them"
+        link = "https://docs.aws.amazon.com/eks/latest/userguide/automode.html"
+        yield info("beside-auto-mode", message, field="spec.cluster.name", link=link)
+
+
+def _left_open(pool: ResolvedPool) -> dict[str, object]:
+    return {"subnets": pool.eks.subnets, "the node role": pool.eks.node_role}
+
+
+def _update_config(pool: ResolvedPool) -> Iterator[Finding]:
+    said = pool.eks.update_config
+    if said is None:
+        return
+    field = "spec.eks.updateConfig"
+    number, percentage = said.max_unavailable, said.max_unavailable_percentage
+    if number is not None and percentage is not None:
+        message = "an update takes away a number of nodes or a percentage, not both"
+        yield Finding(
+            "conflicting-fields", message, field=f"{field}.maxUnavailable", hint="leave one out", link=_UPDATES
+        )
+    most = min(100, max(pool.nodes.max, 1))
+    if number is not None and not 1 <= number <= most:
+        message = f"maxUnavailable is 1 to {most} here: at most 100, and at most the group's maximum"
+        near = (str(min(max(number, 1), most)),)
+        yield Finding("invalid-value", message, field=f"{field}.maxUnavailable", nearest=near, link=_UPDATES)
+    if percentage is not None and not 1 <= percentage <= 100:
+        message = "maxUnavailablePercentage is 1 to 100"
+        yield Finding("invalid-value", message, field=f"{field}.maxUnavailablePercentage", link=_UPDATES)
+
+
+def _repair(pool: ResolvedPool) -> Iterator[Finding]:
+    repair = pool.eks.node_repair_config or {}
+    if repair.get("enabled") and pool.taints:
+        message = "node repair has replaced healthy GPU nodes whose taint kept its monitoring from the GPUs"
+        link = "https://github.com/aws/containers-roadmap/issues/2567"
+        hint = "see that the node monitoring agent's DCGM server tolerates the taint"
+        yield warning("repair-with-taint", message, field="spec.eks.nodeRepairConfig", hint=hint, link=link)
