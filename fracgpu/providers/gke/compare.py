@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from fracgpu.plan import Comparison, Effect, Json, Path, Resource
 from fracgpu.providers import FLEET, MANAGED
+from fracgpu.providers.gke.desired import taint_order
 from fracgpu.providers.gke.label_rules import USERS_OWN
 from fracgpu.spec import GPU_TAINT_KEY
 
@@ -118,10 +119,6 @@ def _orders(body: Json) -> None:
             owner[name] = sorted(owner[name])
     if "taints" in config:
         config["taints"] = sorted(config["taints"], key=taint_order)
-
-
-def taint_order(taint: Json) -> tuple[str, str, str]:
-    return taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")
 
 
 ADDED: tuple[Added, ...] = (

@@ -98,7 +98,7 @@ def _config(pool: ResolvedPool) -> Json:
     if pool.labels:
         config["labels"] = dict(pool.labels)
     if pool.taints:
-        config["taints"] = [taint_body(taint) for taint in sorted(pool.taints, key=str)]
+        config["taints"] = sorted(map(taint_body, pool.taints), key=taint_order)
     if pool.spot:
         config["spot"] = True
     if pool.capacity is Capacity.RESERVED and said.reservation:
@@ -123,6 +123,11 @@ def _machine_options(pool: ResolvedPool) -> Json:
 def taint_body(taint: Taint) -> Json:
     body = {"key": taint.key, "value": taint.value, "effect": EFFECTS[taint.effect]}
     return {name: text for name, text in body.items() if text}
+
+
+def taint_order(taint: Json) -> tuple[str, str, str]:
+    """The order in which taints stand in a body."""
+    return taint["key"], taint.get("value", ""), taint["effect"]
 
 
 def _affinity(reservation: str) -> Json:

@@ -141,7 +141,8 @@ def _forbidden(said: Said) -> FracgpuError:
 def _exhausted(said: Said) -> FracgpuError:
     if _TOO_MANY.search(said.message):
         return busy(said, "the cluster runs as many operations as it may")
-    return Throttled("Google was asked too often", retry_after=said.retry_after, detail=said.detail)
+    hint = f"try again in {said.retry_after:g} s" if said.retry_after else "try again in a minute"
+    return Throttled("Google was asked too often", retry_after=said.retry_after, hint=hint, detail=said.detail)
 
 
 def _precondition(said: Said) -> FracgpuError:
