@@ -1,0 +1,100 @@
+"""`fracgpu plugin`: what the NVIDIA device plugin of a cluster has to be told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fracgpu.cli import output
+from fracgpu.cli.flags import SpecFlags, with_spec
+from fracgpu.cli.lazy import group
+from fracgpu.cli.manifests import block_yaml, write_manifests
+from fracgpu.cli.output import Output, say_notes
+from fracgpu.cli.promised import promises
+from fracgpu.kube import plugin
+from fracgpu.kube.values import Chart, mig_config_map, mig_document
+from fracgpu.kube.values import values as chart_values
+
+HERE = "fracgpu.cli.plugin"
+app = group(
+    {
+        "config": (HERE, "config", "The ConfigMap with every plugin config that node labels name"),
+        "values": (HERE, "values", "Helm values for the chart that brings the plugin"),
+        "mig-parted": (HERE, "mig_parted", "Configs of NVIDIA's MIG manager, custom layouts among them"),
+        "apply": ("fracgpu.cli.plugin_apply", "apply", "Write the ConfigMap into the cluster"),
+    },
+    "Config and chart values of the NVIDIA device plugin",
+)
+
+PoolName = Annotated[
+    str | None,
+    typer.Argument(metavar="[POOL]", help="Name of a pool (default: all of the cluster)", show_default=False),
+]
+Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the plugin")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
+ManifestOutput = Annotated[Output, typer.Option("-o", "--output", help="yaml, json or name", show_default=False)]
+
+
+@with_spec
+def config(
+    flags: SpecFlags,
+    name: PoolName = None,
+    namespace: Namespace = plugin.NAMESPACE,
+    yes: Yes = False,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """The plugin's ConfigMap: every config that the labels of files, flags or existing pools name."""
+    found = promises(name, flags, yes=yes)
+    configs = plugin.gather(found.items)
+    write_manifests([plugin.config_map(configs, namespace)] if configs.documents else [], out)
+    say_notes((*found.notes, *configs.notes))
+    if not configs.documents:
+        output.say("nothing to configure: no pool here needs a plugin config")
+
+
+@with_spec
+def values(
+    flags: SpecFlags,
+    chart: Annotated[Chart, typer.Option("--chart", help="Which chart", show_default=False)],
+    name: PoolName = None,
+    yes: Yes = False,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """Helm values for the chart that brings the plugin, fitted to the cluster's pools."""
+    found = promises(name, flags, yes=yes)
+    made, notes = chart_values(chart, found.items, plugin.gather(found.items))
+    if out is Output.JSON:
+        said = [note.to_json() for note in (*found.notes, *notes)]
+        output.write_json(output.document("HelmValues", {"chart": chart.value, "values": made, "notes": said}))
+        return
+    if made:
+        output.write(block_yaml(made))
+    else:
+        output.say("nothing to install: no pool here needs a device plugin of the cluster's own")
+    say_notes((*found.notes, *notes))
+
+
+@with_spec
+def mig_parted(
+    flags: SpecFlags,
+    name: PoolName = None,
+    config_map: Annotated[
+        bool, typer.Option("--config-map", help="Wrapped in the ConfigMap that migManager.config.name names")
+    ] = False,
+    namespace: Namespace = plugin.NAMESPACE,
+    yes: Yes = False,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """The file of NVIDIA's MIG manager with a named config for every cut of the pools."""
+    found = promises(name, flags, yes=yes)
+    document = mig_document(found.items)
+    if document is None:
+        output.say("nothing to cut: no pool here leaves its MIG layout to NVIDIA's MIG manager (eks.backend)")
+    elif config_map:
+        write_manifests([mig_config_map(document, namespace)], out)
+    elif out is Output.JSON:
+        output.write_json(document)
+    else:
+        output.write(block_yaml(document))
+    say_notes(found.notes)

@@ -1,0 +1,135 @@
+"""`fracgpu workload`: pods that land on a pool's slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from fracgpu.advertise import Explanation
+from fracgpu.advertise import explain as contract
+from fracgpu.cli import output
+from fracgpu.cli.flags import SpecFlags, with_spec
+from fracgpu.cli.lazy import group
+from fracgpu.cli.manifests import block_yaml, write_manifests
+from fracgpu.cli.output import Output, say_notes
+from fracgpu.cli.promised import one_promise
+from fracgpu.errors import Invalid
+from fracgpu.kube.truefoundry import Language
+from fracgpu.kube.workload import Ask, Kind, manifest
+
+HERE = "fracgpu.cli.workload"
+app = group(
+    {
+        "pod": (HERE, "pod", "A pod"),
+        "deployment": (HERE, "deployment", "A Deployment"),
+        "job": (HERE, "job", "A Job"),
+        "dra": (HERE, "dra", "DeviceClass, ResourceClaimTemplate and pod for NVIDIA's DRA driver"),
+        "truefoundry": (HERE, "truefoundry", "A job for TrueFoundry, as YAML or Python"),
+    },
+    "Pods that land on a pool's slices",
+)
+
+PoolName = Annotated[str | None, typer.Argument(metavar="[POOL]", help="Name of the pool", show_default=False)]
+Gpus = Annotated[int, typer.Option("--gpus", help="Slices or shares a container gets", metavar="N")]
+Image = Annotated[str | None, typer.Option("--image", help="Container image", show_default=False)]
+Named = Annotated[str | None, typer.Option("--name", help="Name of the workload", show_default=False)]
+Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the workload")]
+OneResource = Annotated[
+    str | None, typer.Option("--resource", help="Which resource, where nodes have several", show_default=False)
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
+ManifestOutput = Annotated[Output, typer.Option("-o", "--output", help="yaml, json or name", show_default=False)]
+Lang = Annotated[Language, typer.Option("--lang", help="yaml or python (TrueFoundry)")]
+
+
+def _command(kind: Kind, line: str) -> Callable[..., None]:
+    @with_spec
+    def run(
+        flags: SpecFlags,
+        name: PoolName = None,
+        gpus: Gpus = 1,
+        image: Image = None,
+        named: Named = None,
+        namespace: Namespace = "default",
+        resource: OneResource = None,
+        yes: Yes = False,
+        lang: Lang = Language.YAML,
+        out: ManifestOutput = Output.YAML,
+    ) -> None:
+        _yaml_only(lang)
+        made, notes = manifest(kind, _explanation(name, flags, yes=yes), Ask(gpus, image, named, namespace, resource))
+        write_manifests([made], out)
+        say_notes(notes)
+
+    run.__doc__ = line
+    return run
+
+
+pod = _command(Kind.POD, "A pod that gets slices of the pool.")
+deployment = _command(Kind.DEPLOYMENT, "A Deployment whose pods get slices of the pool.")
+job = _command(Kind.JOB, "A Job whose pod gets slices of the pool.")
+
+
+@with_spec
+def dra(
+    flags: SpecFlags,
+    name: PoolName = None,
+    gpus: Gpus = 1,
+    image: Image = None,
+    named: Named = None,
+    namespace: Namespace = "default",
+    resource: OneResource = None,
+    yes: Yes = False,
+    lang: Lang = Language.YAML,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """DeviceClass, ResourceClaimTemplate and a pod that claims slices of the pool from NVIDIA's DRA driver."""
+    from fracgpu.kube.dra import dra as claims
+
+    _yaml_only(lang)
+    made, notes = claims(_explanation(name, flags, yes=yes), Ask(gpus, image, named, namespace, resource))
+    write_manifests(made, out)
+    say_notes(notes)
+
+
+@with_spec
+def truefoundry(
+    flags: SpecFlags,
+    name: PoolName = None,
+    gpus: Gpus = 1,
+    image: Image = None,
+    named: Named = None,
+    resource: OneResource = None,
+    yes: Yes = False,
+    lang: Lang = Language.YAML,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """A TrueFoundry job on the pool: its manifest, or Python for its SDK."""
+    from fracgpu.kube.truefoundry import python
+    from fracgpu.kube.truefoundry import truefoundry as job_manifest
+
+    explanation = _explanation(name, flags, yes=yes)
+    ask = Ask(gpus, image, named, resource=resource)
+    if lang is Language.PYTHON:
+        text, notes = python(explanation, ask)
+        output.write(text)
+    else:
+        body, notes = job_manifest(explanation, ask)
+        if out is Output.JSON:
+            output.write_json(body)
+        else:
+            output.write(block_yaml(body))
+    say_notes(notes)
+
+
+def _explanation(name: str | None, flags: SpecFlags, *, yes: bool) -> Explanation:
+    promise = one_promise(name, flags, yes=yes)
+    return contract(promise.pool, promise.facts)
+
+
+def _yaml_only(lang: Language) -> None:
+    if lang is not Language.YAML:
+        message = "Kubernetes manifests are YAML (or JSON with -o json)"
+        raise Invalid.one("usage", message, field="--lang", hint="--lang python is for workload truefoundry")
