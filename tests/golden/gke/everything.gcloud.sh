@@ -1,0 +1,31 @@
+gcloud container node-pools create everything \
+  --cluster=regional-prod \
+  --project=acme \
+  --location=us-central1 \
+  --node-locations=us-central1-a \
+  --num-nodes=2 \
+  --enable-autoscaling \
+  --total-min-nodes=0 \
+  --total-max-nodes=5 \
+  --location-policy=BALANCED \
+  --machine-type=a2-highgpu-4g \
+  --accelerator=type=nvidia-tesla-a100,count=4,gpu-partition-size=3g.20gb,gpu-sharing-strategy=mps,max-shared-clients-per-gpu=3,gpu-driver-version=latest \
+  --reservation-affinity=specific \
+  --reservation=a100s \
+  --disk-size=300 \
+  --disk-type=pd-ssd \
+  --image-type=UBUNTU_CONTAINERD \
+  --service-account=nodes@acme.iam.gserviceaccount.com \
+  --scopes=https://www.googleapis.com/auth/cloud-platform \
+  --enable-gvnic \
+  --node-labels=team=vision,example.com/tier=a \
+  --node-taints=nvidia.com/gpu=present:NoSchedule,soft=x:PreferNoSchedule,team=vision:NoExecute \
+  --labels=cost=42,owner=ml,fracgpu-managed=true \
+  --tags=gpu,web \
+  --metadata=disable-legacy-endpoints=true \
+  --no-enable-autorepair \
+  --no-enable-autoupgrade \
+  --max-surge-upgrade=0 \
+  --max-unavailable-upgrade=2 \
+  --max-pods-per-node=64 \
+  --node-version=1.35

@@ -1,0 +1,21 @@
+gcloud container node-pools create mig-spot-zones \
+  --cluster=regional-prod \
+  --project=acme \
+  --location=us-central1 \
+  --node-locations=us-central1-a,us-central1-c \
+  --num-nodes=1 \
+  --enable-autoscaling \
+  --total-min-nodes=2 \
+  --total-max-nodes=10 \
+  --location-policy=ANY \
+  --machine-type=a2-ultragpu-2g \
+  --accelerator=type=nvidia-a100-80gb,count=2,gpu-partition-size=2g.20gb,gpu-driver-version=default \
+  --spot \
+  --disk-size=200 \
+  --node-labels=team=vision \
+  --node-taints=nvidia.com/gpu=present:NoSchedule \
+  --labels=cost=42,fracgpu-managed=true \
+  --metadata=disable-legacy-endpoints=true \
+  --enable-autorepair \
+  --enable-autoupgrade \
+  --max-surge-upgrade=1
