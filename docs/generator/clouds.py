@@ -53,8 +53,8 @@ def _cloud(cloud: Provider) -> str:
 
 
 BACKENDS = """\
-`--backend` (`eks.backend`) says who does it. Left out, MIG is cut by `bottlerocket`, or by `user-data` where strategy or
-layout needs it, and whole GPUs are shared by `device-plugin`."""
+`--backend` (`eks.backend`) says who does it. Left out, MIG is cut by `bottlerocket`, or by `user-data` where strategy
+or layout needs it, and whole GPUs are shared by `device-plugin`."""
 
 
 def eks_matrix() -> str:

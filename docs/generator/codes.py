@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Words:
 
 def error_codes() -> dict[str, int]:
     """Every error code with its exit code."""
-    found = {code: Invalid.exit_code for code in INVALID_CODES}
+    found = dict.fromkeys(INVALID_CODES, Invalid.exit_code)
     for kind in _subclasses(FracgpuError):
         if isinstance(vars(kind).get("code"), str):
             found[vars(kind)["code"]] = kind.exit_code
@@ -70,14 +70,16 @@ def words(kind: str) -> dict[str, Words]:
 
 def without_words() -> list[str]:
     """The codes of the program about which codes.toml says nothing."""
-    known = {"error": error_codes(), "note": note_codes()}
-    return [f"{kind} {name}" for kind, found in known.items() for name in found if name not in words(kind)]
+    return [f"{kind} {name}" for kind, found in _known() for name in found if name not in words(kind)]
 
 
 def without_code() -> list[str]:
     """What codes.toml explains and the program never says."""
-    known = {"error": error_codes(), "note": note_codes()}
-    return [f"{kind} {name}" for kind, found in known.items() for name in words(kind) if name not in found]
+    return [f"{kind} {name}" for kind, found in _known() for name in words(kind) if name not in found]
+
+
+def _known() -> tuple[tuple[str, Collection[str]], ...]:
+    return ("error", error_codes()), ("note", note_codes())
 
 
 def errors() -> str:
@@ -85,8 +87,8 @@ def errors() -> str:
     said = words("error")
     found = sorted(error_codes().items(), key=lambda pair: (pair[1], list(said).index(pair[0])))
     lead = (
-        "An error goes to stderr, once; with `-o json` as one JSON document with `code`, `exitCode`, `message`, `hint`, "
-        "`field`, `file`, `line`, `column`, `nearest`, `detail` and all findings in `errors`. Exit 0 is done or "
+        "An error goes to stderr, once; with `-o json` as one JSON document with `code`, `exitCode`, `message`, "
+        "`hint`, `field`, `file`, `line`, `column`, `nearest`, `detail` and all findings in `errors`. Exit 0 is done or "
         "unchanged, 20 means that changes are pending (only with `--detailed-exitcode`)."
     )
     rows = [[exit_code, code(name), said[name].means, said[name].do] for name, exit_code in found]
