@@ -190,9 +190,18 @@ def change_of(desired: Resource, observed: Resource | None, comparison: Comparis
     """What it takes to make `observed` (settled: without what the cloud adds itself) into `desired`."""
     if observed is None:
         return creation(desired)
-    fields = tuple(differences(observed.body, desired.body, comparison))
-    counted = [one for one in fields if one.effect is not Effect.IGNORED and not _under(one.path, desired.filled)]
-    action, reason = _verdict(counted)
+    return change_in(desired, observed, counted_differences(desired, observed, comparison), tag)
+
+
+def counted_differences(desired: Resource, observed: Resource, comparison: Comparison) -> list[FieldChange]:
+    """The differences that are reasons to change something."""
+    found = differences(observed.body, desired.body, comparison)
+    return [one for one in found if one.effect is not Effect.IGNORED and not _under(one.path, desired.filled)]
+
+
+def change_in(desired: Resource, observed: Resource, fields: Sequence[FieldChange], tag: str | None = None) -> Change:
+    """The change that these fields make together."""
+    action, reason = _verdict(fields)
     return Change(
         action,
         desired.kind,
@@ -203,7 +212,7 @@ def change_of(desired: Resource, observed: Resource | None, comparison: Comparis
         after=desired.body,
         decoded=desired.decoded,
         reason=reason,
-        fields=tuple(counted),
+        fields=tuple(fields),
         tag=tag,
     )
 
@@ -290,7 +299,7 @@ def _walk(before: Any, after: Any, path: Path, owned: frozenset[Path]) -> Iterat
 
 
 def same(before: Any, after: Any) -> bool:
-    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 comes as text (proto JSON)."""
+    """Equal as a cloud sees it: nothing, an empty list and an empty mapping are one, int64 is text (proto JSON)."""
     if before == after:
         return True
     if before in (None, [], {}, "") and after in (None, [], {}, ""):

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import sys
+import threading
+from functools import cache
 
 from fracgpu.cli import output
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.settings import access, cluster_of
 from fracgpu.errors import Finding, Invalid
 from fracgpu.providers import Session, provider
+from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
 from fracgpu.spec import Cluster
 
 
+_LOCK = threading.Lock()
+
+
 def connect(cluster: ClusterRef) -> Session:
-    """A session with the cluster's cloud. Raises NotSignedIn, PartNotInstalled, Unreachable."""
-    return provider(cluster.provider).connect(cluster, access())
+    """A session with the cluster's cloud. Raises NotSignedIn, PartNotInstalled, Unreachable.
+
+    Called by many threads at once: how the clouds are reached is found out once, and a package is imported once.
+    """
+    with _LOCK:
+        way = _access()
+        cloud = provider(cluster.provider)
+    return cloud.connect(cluster, way)
+
+
+@cache
+def _access() -> Access:
+    return access()
 
 
 def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:

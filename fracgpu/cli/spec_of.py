@@ -78,7 +78,7 @@ def with_cluster(document: Document, cloud: ProviderName | None = None) -> Docum
 def from_flags(name: str | None, flags: SpecFlags) -> NodePool:
     """The file form of the flags. Raises Invalid with every flag that is wrong."""
     findings: list[Finding] = []
-    body = {"metadata": {"name": name} if name is not None else {}, "spec": _spec(flags, findings)}
+    body = {"metadata": {"name": name} if name is not None else {}, "spec": spec_words(flags, findings)}
     return validated(body, findings)
 
 
@@ -100,7 +100,8 @@ def validated(body: dict[str, Any], findings: Sequence[Finding] = ()) -> NodePoo
     return pool
 
 
-def _spec(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
+def spec_words(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
+    """The spec that the flags say, in the file form."""
     spec: dict[str, Any] = {
         "cluster": _given(
             provider=flags.provider,

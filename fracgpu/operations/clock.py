@@ -8,7 +8,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds on a clock that only goes forward, also while the machine sleeps where the system has such a clock."""
+        """Seconds on a clock that only goes forward, also in the machine's sleep where there is such a clock."""
 
     def sleep(self, seconds: float) -> None: ...
 

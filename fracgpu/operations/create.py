@@ -12,7 +12,7 @@ from fracgpu.operations.wait import Wait, looked
 from fracgpu.providers import Session
 
 
-def create(prepared: Prepared, session: Session, wait: Wait, choices: Choices, how: How = How()) -> Work:
+def create(prepared: Prepared, session: Session, wait: Wait, choices: Choices, how: How) -> Work:
     """Make the pool unless it is there, and wait until it is ready.
 
     Raises ExistsDifferently where a pool of that name differs, the cause where it is in a failed state (unless

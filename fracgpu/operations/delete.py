@@ -9,7 +9,7 @@ from fracgpu.operations.wait import Wait
 from fracgpu.providers import Observed, Session
 
 
-def delete(seen: Observed, session: Session, wait: Wait, *, not_ours: bool = False, how: How = How()) -> Work:
+def delete(seen: Observed, session: Session, wait: Wait, *, not_ours: bool = False, how: How) -> Work:
     """Drain and delete one pool, and what belongs to it. Raises NotOurs for a pool without the mark unless
     `not_ours`."""
     planned = plan_deletion(seen, "asked for", not_ours=not_ours)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fracgpu.errors import Finding, FracgpuError
+from fracgpu.errors import Finding, FracgpuError, PartlyApplied
 from fracgpu.plan import Action
 from fracgpu.resolve import ClusterRef
 
@@ -72,3 +72,24 @@ class Result:
 Work = Generator[Event, None, Item]
 """A verb at work on one pool: yields events, returns what became of the pool, raises only on errors of its own start.
 """
+
+
+def verdict(items: Sequence[Item], again: str) -> FracgpuError | None:
+    """The error that a command on these pools ends in; None where none failed.
+
+    The pool's own error where there is one pool, or where all failed alike: then its exit code says what is wrong.
+    PartlyApplied where some went well, or they failed for different reasons. `again` is the command that goes on.
+    """
+    errors = [item.error for item in items if item.error]
+    if not errors:
+        return None
+    first = errors[0]
+    if len(items) == 1:
+        return first
+    failed = [f"{item.name} ({item.cluster.name}): {item.error.code}" for item in items if item.error]
+    if len(errors) == len(items) and len({error.exit_code for error in errors}) == 1:
+        first.message = f"all {len(items)} pools failed, the first with: {first.message}"
+        return first
+    message = f"{len(errors)} of {len(items)} pools failed: {'; '.join(failed[:5])}{'; ...' if failed[5:] else ''}"
+    hint = f"the others are as wanted; set right what failed and run it again: {again}"
+    return PartlyApplied(message, hint=hint, detail={"failed": failed})

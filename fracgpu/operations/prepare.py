@@ -67,7 +67,7 @@ def prepare(
     origin: Origin | None = None,
 ) -> Prepared:
     """Resolve a pool and check it. Raises Invalid with every finding at once, each with its place in the file."""
-    findings, pool = _examined(written, catalog, facts, placeholder)
+    findings, pool = examined(written, catalog, facts, placeholder=placeholder)
     placed = sorted_findings(origin.place(finding) if origin else finding for finding in findings)
     raise_errors(placed, strict=strict)
     assert pool is not None, "no pool and no error"
@@ -76,9 +76,10 @@ def prepare(
     return Prepared(written, pool, cloud, cloud.desired(pool, facts), tuple(placed), facts)
 
 
-def _examined(
-    written: NodePool, catalog: Catalog, facts: ClusterFacts | None, placeholder: bool
+def examined(
+    written: NodePool, catalog: Catalog, facts: ClusterFacts | None, *, placeholder: bool = False
 ) -> tuple[list[Finding], ResolvedPool | None]:
+    """Every finding about a pool, and the pool; None where machine, GPU or cluster could not be told."""
     resolution = resolve(written, catalog, placeholder=placeholder)
     findings = list(resolution.findings)
     if resolution.pool is not None:
@@ -120,13 +121,16 @@ def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
     return (LEVELS.index(finding.level), order, finding.line or 0, finding.column or 0, about)
 
 
-def prepare_all(documents: Sequence[Document], catalog: Catalog, *, strict: bool = False) -> list[Prepared]:
+def prepare_all(
+    documents: Sequence[Document], catalog: Catalog, *, placeholder: bool = False, strict: bool = False
+) -> list[Prepared]:
     """Prepare every document offline. Raises Invalid with the findings of all of them."""
     prepared: list[Prepared] = []
     findings: list[Finding] = []
     for document in documents:
         try:
-            prepared.append(prepare(document.pool, catalog, strict=strict, origin=document.origin))
+            ready = prepare(document.pool, catalog, placeholder=placeholder, strict=strict, origin=document.origin)
+            prepared.append(ready)
         except Invalid as error:
             findings += error.findings
     if findings:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from enum import StrEnum
 
-from fracgpu.operations.listing import found, pool_document
-from fracgpu.operations.outcome import Item, Outcome, Work
-from fracgpu.operations.wait import Wait, until_finished, until_gone, until_ready
+from fracgpu.errors import NotFound
+from fracgpu.operations.listing import pool_document
+from fracgpu.operations.outcome import Event, Item, Outcome, Work
+from fracgpu.operations.wait import Wait, in_flight, looked, until_gone, until_ready
 from fracgpu.plan import Action
 from fracgpu.providers import Session, provider
 
@@ -22,9 +24,16 @@ def wait_for(session: Session, wait: Wait, goal: Goal) -> Work:
     if goal is Goal.DELETED:
         yield from until_gone(session, wait)
         return Item(wait.pool, wait.cluster, Action.DELETE, Outcome.DONE)
-    found(session, wait.pool)
-    for operation in session.operations(wait.pool):
-        yield from until_finished(session, operation, wait)
+    yield from _there(session, wait)
+    yield from in_flight(session, wait)
     seen = yield from until_ready(session, wait)
     document = pool_document(seen, provider(wait.cluster.provider))
     return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document)
+
+
+def _there(session: Session, wait: Wait) -> Generator[Event, None, None]:
+    """Raises NotFound with the names of the pools that exist."""
+    seen = yield from looked(lambda: session.observe(wait.pool), wait)
+    if seen is None:
+        names = tuple(pool.name for pool in session.list())
+        raise NotFound(f"the cluster has no pool {wait.pool}", nearest=names, hint="fracgpu pool list --all")
