@@ -88,8 +88,8 @@ def errors() -> str:
     found = sorted(error_codes().items(), key=lambda pair: (pair[1], list(said).index(pair[0])))
     lead = (
         "An error goes to stderr, once; with `-o json` as one JSON document with `code`, `exitCode`, `message`, "
-        "`hint`, `field`, `file`, `line`, `column`, `nearest`, `detail` and all findings in `errors`. Exit 0 is done or "
-        "unchanged, 20 means that changes are pending (only with `--detailed-exitcode`)."
+        "`hint`, `field`, `file`, `line`, `column`, `nearest`, `detail` and all findings in `errors`. Exit 0 is "
+        "done or unchanged, 20 means that changes are pending (only with `--detailed-exitcode`)."
     )
     rows = [[exit_code, code(name), said[name].means, said[name].do] for name, exit_code in found]
     return page("Errors", "fracgpu/errors.py and docs/generator/codes.toml", lead, table(COLUMNS, rows))

@@ -24,11 +24,14 @@ class Entry:
 
     @property
     def takes_spec(self) -> bool:
-        return SPEC_FLAGS <= {one.name for one in self.command.params}
+        return self._names() >= SPEC_FLAGS
 
     @property
     def takes_cluster(self) -> bool:
-        return set(CLUSTER_FLAGS) <= {one.name for one in self.command.params}
+        return self._names() >= set(CLUSTER_FLAGS)
+
+    def _names(self) -> set[str]:
+        return {one.name for one in self.command.params}
 
     def own_parameters(self) -> list[Any]:
         """Without those that many commands have alike."""

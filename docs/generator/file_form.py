@@ -8,6 +8,8 @@ from typing import Any
 from docs.generator.markdown import code, codes, page, table
 from fracgpu.cli.schema import json_schema
 
+PLAIN = {"integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text"}
+
 EXAMPLE = """\
 ```yaml
 apiVersion: fracgpu/v1
@@ -83,19 +85,10 @@ def _word(schema: dict[str, Any], form: dict[str, Any]) -> str:
         return codes(form["enum"])
     if "const" in form:
         return f"`{form['const']}`"
-    match form.get("type"):
-        case "array":
-            return f"list of {_takes(schema, form['items'])}"
-        case "object":
-            inner = form.get("additionalProperties")
-            return f"mapping to {_takes(schema, inner)}" if isinstance(inner, dict) else "mapping"
-        case "integer":
-            return "whole number"
-        case "boolean":
-            return "`true`, `false`"
-        case "string":
-            return "text"
-        case "null":
-            return "null"
-        case kind:
-            return str(kind or "any value")
+    kind = form.get("type")
+    if kind == "array":
+        return f"list of {_takes(schema, form['items'])}"
+    if kind == "object":
+        inner = form.get("additionalProperties")
+        return f"mapping to {_takes(schema, inner)}" if isinstance(inner, dict) else "mapping"
+    return PLAIN.get(kind or "", "any value")

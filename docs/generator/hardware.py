@@ -27,8 +27,8 @@ def gpus(catalog: Catalog) -> str:
     ]
     columns = ("GPU", "product", "architecture", "compute capability", "memory", "MIG slices", "profiles", "clouds")
     lead = (
-        "`--gpu` takes the name in the first column, any alias, or a family (`a100`, `h100`). Case, spaces, `_` and `-` "
-        "make no difference. A dash is something that no source states, or that the GPU does not have."
+        "`--gpu` takes the name in the first column, any alias, or a family (`a100`, `h100`). Case, spaces, `_` and "
+        "`-` make no difference. A dash is something that no source states, or that the GPU does not have."
     )
     return page("GPUs", FILES, lead, table(columns, rows), *(_gpu(gpu) for gpu in catalog.gpus()))
 

@@ -42,7 +42,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "timeSlicing": "Several containers take turns on each GPU or slice.",
         "mps": "Several CUDA processes run at once on each GPU or slice.",
         "renameByDefault": "Call the shares nvidia.com/gpu.shared.",
-        "configKey": "A device-plugin config of your own; its name replaces the one that fracgpu would label nodes with.",
+        "configKey": "The name of a device-plugin config of your own, instead of fracgpu's.",
     },
     "MigSpec": {
         "profile": "One profile: every GPU is cut into as many slices of it as it holds.",
@@ -53,7 +53,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
     },
     "TimeSlicingSpec": {
         "replicas": "Shares of each GPU, or of each slice beside mig.",
-        "failRequestsGreaterThanOne": "Refuse a container that asks for several shares; default false, on GKE always so.",
+        "failRequestsGreaterThanOne": "Refuse a container that asks for several shares; false unless said, on GKE always so.",
     },
     "MpsSpec": {"replicas": "Clients of each GPU, or of each slice beside mig."},
     "NodesSpec": {
