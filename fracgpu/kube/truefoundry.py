@@ -51,7 +51,7 @@ GPU_TYPES: Mapping[str, str] = {
     "b200-180gb": "B200",
 }
 """GPU of the catalog -> the SDK's enum GPUType."""
-PARTS_OF_A10 = {4: "A10_4GB", 8: "A10_8GB", 12: "A10_12GB"}
+PARTS_OF_A10: Mapping[float, str] = {4: "A10_4GB", 8: "A10_8GB", 12: "A10_12GB"}
 MOST_GPUS = 16
 MOST_MEMORY_MB = 400_000
 NAME = re.compile(r"[a-z](?:[a-z0-9]|-(?!-)){1,30}[a-z0-9]")
@@ -179,7 +179,7 @@ def _whole(explanation: Explanation, ask: Ask) -> Device:
     machine = explanation.pool.machine
     name = GPU_TYPES.get(machine.gpu)
     if machine.fractional:
-        name = PARTS_OF_A10.get(machine.gpu_memory_gib) if name == "A10_24GB" else None
+        name = PARTS_OF_A10.get(machine.gpu_memory_gib or 0) if name == "A10_24GB" else None
     return Device("NvidiaGPU", "nvidia_gpu", {**({"name": name} if name else {}), "count": ask.gpus})
 
 
