@@ -30,7 +30,6 @@ RESERVED = ("kubernetes.azure.com/", "kubernetes.io/")
 IMMUTABLE = (
     "vmSize",
     "osType",
-    "osSKU",
     "osDiskType",
     "osDiskSizeGB",
     "maxPods",

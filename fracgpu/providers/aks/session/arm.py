@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,6 +35,14 @@ class _Retry(RetryPolicy[Any, Any]):
     def is_retry(self, settings: dict[str, Any], response: Any) -> bool:
         pause = self.get_retry_after(response)
         return (pause is None or pause <= PATIENCE) and bool(super().is_retry(settings, response))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """To a call that begins an operation: its HTTP status, and the URL under which the operation can be looked at."""
+
+    status: int
+    url: str | None
 
 
 class Arm:
@@ -72,18 +81,17 @@ class Arm:
         """Translates what is raised inside, as the answer to the API's call of that name."""
         return translating(call)
 
-    def write(self, call: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> str | None:
-        """A call that begins an operation. Returns the URL under which the operation can be looked at, where there is
-        one."""
-        headers: dict[str, str] = {}
+    def write(self, call: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Answer:
+        """A call that begins an operation."""
+        answers: list[Any] = []
 
         def keep(response: Any) -> None:
-            headers.clear()
-            headers.update({name.lower(): value for name, value in response.http_response.headers.items()})
+            answers.append(response.http_response)
 
         with translating(call):
             method(*args, polling=False, raw_response_hook=keep, read_timeout=WRITE_SECONDS, **kwargs)
-        return headers.get("azure-asyncoperation")
+        last = answers[-1]  # of several tries
+        return Answer(last.status_code, last.headers.get("Azure-AsyncOperation"))
 
     def get(self, call: str, url: str, **query: str) -> tuple[Json, Mapping[str, str]]:
         """A GET of any resource, by a path or by a URL that Azure gave; body and headers.

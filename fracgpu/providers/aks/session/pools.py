@@ -12,7 +12,7 @@ from fracgpu.plan import Action, Change, Effect, Json, Resource, change_of, diff
 from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND
-from fracgpu.providers.aks.session.arm import Arm
+from fracgpu.providers.aks.session.arm import Answer, Arm
 from fracgpu.providers.aks.session.cluster import ClusterView
 from fracgpu.providers.aks.session.compute import preflight
 from fracgpu.providers.aks.session.watching import looked_at, progress_of
@@ -22,6 +22,8 @@ from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
 """Times that a change is sent while the pool's ETag moves under it (an autoscaler moves it) or answers are lost."""
+_NOT_THERE = 204
+"""The answer to a DELETE of a pool that does not exist (https://learn.microsoft.com/azure/aks/use-etags)."""
 
 
 class AksSession:
@@ -99,10 +101,10 @@ class AksSession:
     def _create(self, change: Change) -> Operation:
         """A PUT that is refused (412) where the pool exists, so that a lost answer is never a second pool."""
         try:
-            url = self._put(change, change.after, match_condition=MatchConditions.IfMissing)
+            sent = self._put(change, change.after, match_condition=MatchConditions.IfMissing)
         except (StalePlan, Busy, Unreachable) as error:
             return self._found(change, error)
-        return self._begun(change, OperationKind.CREATE, url)
+        return self._begun(change, OperationKind.CREATE, sent.url)
 
     def _found(self, change: Change, cause: FracgpuError) -> Operation:
         """The pool is there: ours by a lost answer or an earlier run, or one that differs."""
@@ -129,12 +131,12 @@ class AksSession:
             self._check_fresh(change, seen)
             body = merged(current, model.as_dict(exclude_readonly=True), change.after)
             try:
-                url = self._put(change, body, etag=seen.tag, match_condition=self._match(seen.tag))
+                sent = self._put(change, body, etag=seen.tag, match_condition=self._match(seen.tag))
             except (StalePlan, Unreachable):
                 if attempt + 1 == _TRIES:
                     raise
                 continue
-            return self._begun(change, OperationKind.UPDATE, url)
+            return self._begun(change, OperationKind.UPDATE, sent.url)
         raise Internal("an update ended without an answer")
 
     def _check_fresh(self, change: Change, seen: Observed) -> None:
@@ -153,16 +155,10 @@ class AksSession:
         tag = change.tag
         for attempt in range(_TRIES):
             try:
-                with self._view.missing():
-                    url = self._arm.write(
-                        "AgentPools_Delete",
-                        self._arm.pools().begin_delete,
-                        *self._where,
-                        change.name,
-                        etag=tag,
-                        match_condition=self._match(tag),
-                    )
-                return self._begun(change, OperationKind.DELETE, url)
+                sent = self._send_delete(change.name, tag)
+                if sent.status == _NOT_THERE:
+                    return self._finished(change, OperationKind.DELETE)
+                return self._begun(change, OperationKind.DELETE, sent.url)
             except (StalePlan, Busy, Unreachable) as error:
                 seen = self.observe(change.name)
                 if seen is None:
@@ -174,6 +170,13 @@ class AksSession:
                 tag = seen.tag if change.tag else None
         raise Internal("a delete ended without an answer")
 
+    def _send_delete(self, name: str, tag: str | None) -> Answer:
+        call = self._arm.pools().begin_delete
+        with self._view.missing():
+            return self._arm.write(
+                "AgentPools_Delete", call, *self._where, name, etag=tag, match_condition=self._match(tag)
+            )
+
     def _as_planned(self, change: Change, seen: Observed) -> bool:
         """Nothing but the node count has changed since the delete was planned."""
         if change.before is None:
@@ -184,7 +187,7 @@ class AksSession:
         )
         return same(planned, now)
 
-    def _put(self, change: Change, body: Json | None, **guard: Any) -> str | None:
+    def _put(self, change: Change, body: Json | None, **guard: Any) -> Answer:
         with self._view.missing():
             return self._arm.write(
                 "AgentPools_CreateOrUpdate",
