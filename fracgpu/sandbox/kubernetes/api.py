@@ -45,6 +45,9 @@ def app(world: World) -> WSGIApplication:
         life.of(world, cluster).pools_changed()
 
     world.on_change.append(touched)
+    with world.lock:
+        for cluster in world.clusters.values():
+            life.of(world, cluster)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return respond(world, Request(environ))(environ, start_response)

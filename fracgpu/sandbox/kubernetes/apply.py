@@ -11,6 +11,7 @@ from typing import Any
 
 from fracgpu.sandbox.kubernetes import status
 from fracgpu.sandbox.kubernetes.fields import (
+    LIST_KEYS,
     SETS,
     Fields,
     Path,
@@ -128,7 +129,8 @@ def apply(live: Json | None, config: Json, manager: str, *, force: bool, subreso
 
 
 def _conflicts(live: Json, config: Json, wanted: Fields, others: list[Owner]) -> list[tuple[Owner, Path]]:
-    changed = [path for path in wanted if path[-1] != "." and _differs(live, config, path)]
+    merged = merge_typed(live, config)
+    changed = [path for path in wanted if path[-1] != "." and _differs(live, merged, path)]
     return [(owner, path) for owner in others for path in sorted(changed) if _owns(owner, path)]
 
 
@@ -176,7 +178,7 @@ def merge_typed(live: Any, config: Any, field: str = "") -> Any:
     if isinstance(config, list) and isinstance(live, list):
         if field in SETS:
             return live + [item for item in config if item not in live]
-        if config and all(item_key(field, item) for item in config):
+        if field in LIST_KEYS and all(item_key(field, item) for item in [*config, *live]):
             return _merge_keyed(live, config, field)
     return config
 

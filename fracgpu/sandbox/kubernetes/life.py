@@ -19,6 +19,9 @@ from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
 ROUNDS = 200
 """More rounds than any chain of causes has; reached only by controllers that disagree for ever."""
 
+LONG_AGO = 60.0
+"""Seconds: what a cluster has when its life begins has been there for so long, and has come to rest."""
+
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 OPERATOR_NAMESPACE = "gpu-operator"
 
@@ -70,8 +73,8 @@ class Life:
         """When a pod takes its next step: starts, or ends."""
         self.placed: set[str] = set()
         """What `sandbox set` has put into this cluster so far."""
-        self.dirty_at: float | None = world.now()
-        self._clock = world.now()
+        self.dirty_at: float | None = world.now() - LONG_AGO
+        self._clock = self.dirty_at
         self._alarms: set[float] = set()
         self._settings = ""
         self._found()

@@ -154,6 +154,7 @@ def _become_ready(life: Life) -> None:
         if not machine.ready and machine.ready_at <= life.now():
             machine.ready = True
             _set_ready(life, machine, True)
+            _override(life, machine)
 
 
 def _set_ready(life: Life, machine: Machine, ready: bool) -> None:

@@ -136,7 +136,16 @@ def _store(life: Life, target: Target, before: Json, after: Json, request: Reque
     after = track_update(before, complete(resource, after, before), asked.manager(request), target.subresource)
     if asked.dry_run(request):
         return json_bytes(encode(after))
-    return json_bytes(encode(life.store.replace(resource, after)))
+    return json_bytes(encode(_keep(life, resource, after)))
+
+
+def _keep(life: Life, resource: Resource, after: Json) -> Json:
+    """Store a new version; one that waited for its last finalizer to go is gone with it."""
+    kept = life.store.replace(resource, after)
+    metadata = kept["metadata"]
+    if metadata.get("deletionTimestamp") and not metadata.get("finalizers"):
+        life.store.delete(resource, Key(metadata.get("namespace", ""), metadata["name"]))
+    return kept
 
 
 def _same_name(resource: Resource, before: Json, metadata: Json) -> None:
@@ -189,7 +198,7 @@ def _applied(life: Life, target: Target, before: Json | None, after: Json, reque
         return json_bytes(encode(after), 200 if before else 201)
     if before is None:
         return json_bytes(encode(life.store.create(resource, after)), 201)
-    return json_bytes(encode(life.store.replace(resource, after)))
+    return json_bytes(encode(_keep(life, resource, after)))
 
 
 def delete(life: Life, target: Target, request: Request) -> Response:
