@@ -6,6 +6,7 @@ nvidia.com/gpu that a pod tells from others by node labels.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from fracgpu.catalog.models import ProviderName
@@ -72,6 +73,7 @@ def sign_in_hint() -> str:
 
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read at import; gRPC's core writes to stderr, which is ours
     try:
         from fracgpu.providers.gke.session import connect as open_session
     except ModuleNotFoundError as error:

@@ -74,7 +74,7 @@ _OPERATION = re.compile(r"operation-[-\w]+")
 _ZONE = re.compile(r"zone '(?:projects/[^/]+/zones/)?([-\w]+)'", re.IGNORECASE)
 _PERMISSION = re.compile(r"[Rr]equired \"(?P<name>[\w.]+)\" permission")
 _REAUTHENTICATE = re.compile(
-    r"reauth|invalid_grant|refresh(ed)? (token|error)|RefreshError|could not refresh", re.IGNORECASE
+    r"reauth|invalid_grant|refresh the access token|RefreshError|could not refresh", re.IGNORECASE
 )
 
 

@@ -25,6 +25,11 @@ class Chain:
         self.done.add(step.what)
         self.size = self.size and step.what != SIZE
 
+    def follow(self, operation: str) -> None:
+        """An operation is in flight that may be this update's own; what it leaves undone is begun after it."""
+        self.current = operation
+        self.held = False
+
     def token(self) -> str:
         """All that another process needs to go on."""
         return json.dumps({"after": self.after, "size": self.size, "done": sorted(self.done)})

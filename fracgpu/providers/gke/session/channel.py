@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import calendar
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +11,6 @@ from fracgpu.errors import Invalid, NotSignedIn, Unreachable
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.failures import SIGN_IN
 from fracgpu.resolve import ClusterRef
-
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's C core writes to stderr, which is ours
 
 Tokens = Callable[[], tuple[str, float | None]]
 """Gives a token and the time at which it ends, in seconds since the epoch."""

@@ -32,7 +32,7 @@ from fracgpu.providers.gke.steps import Step, next_step
 from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
-"""Times that a create or delete is sent whose answers were lost, looking in between whether it arrived."""
+"""Times that a call is sent whose answers were lost, looking in between whether it arrived."""
 
 
 class GkeSession:
@@ -176,9 +176,8 @@ class GkeSession:
         step = next_step(self._resource(body), change.after, chain.done, size=chain.size)
         if step is None:
             return self._in_flight(change, OperationKind.UPDATE) or self._finished(change, OperationKind.UPDATE)
-        begun = self._begin(change.name, step, body.get("etag"))
-        chain.begun(begun["name"], step)
-        operation = self._operation(begun, OperationKind.UPDATE, change.pool, chain.token())
+        self._begin(change.name, step, chain, body.get("etag"))
+        operation = Operation(chain.current, OperationKind.UPDATE, change.pool, self._cluster, chain.token())
         self._chains[operation.id] = chain
         return operation
 
@@ -199,18 +198,28 @@ class GkeSession:
             said = "; ".join(map(str, new[:5]))
             raise StalePlan(f"{change.name} has changed since it was planned: {said}", hint="plan again")
 
-    def _begin(self, pool: str, step: Step, etag: str | None = None) -> Json:
-        """Send one step. Where the answer is lost, the operation that it may have begun is looked for."""
+    def _begin(self, pool: str, step: Step, chain: Chain, etag: str | None) -> None:
+        """Send one step. Sent again where the answer was lost: each sets what it sets, however often.
+
+        Where the first one has arrived the cluster is busy with it by then, and that operation is followed.
+        """
         request = {"name": self._view.pool_name(pool), **step.request}
-        if step.call == "UpdateNodePool" and etag:
-            request["etag"] = etag
-        try:
-            return self._api.write(step.call, request)
-        except Unreachable:
-            flying = self.operations(pool)
-            if not flying:
-                raise
-            return {"name": flying[-1].id}
+        guard = {"etag": etag} if etag and step.call == "UpdateNodePool" else {}
+        lost: FracgpuError | None = None
+        for _ in range(_TRIES):
+            try:
+                begun = self._api.write(step.call, request | guard)
+            except Unreachable as error:
+                lost, guard = error, {}
+                self._body(pool)  # raises where nothing can be reached at all
+            except Busy as error:
+                if lost is None or "operation" not in error.detail:
+                    raise
+                return chain.follow(error.detail["operation"])
+            else:
+                return chain.begun(begun["name"], step)
+        assert lost is not None
+        raise lost
 
     def _go_on(self, operation: Operation, chain: Chain) -> Progress:
         """The next step of an update; done where none is left."""
@@ -222,11 +231,10 @@ class GkeSession:
         if step is None:
             return Progress(True, "GKE: all changes are made")
         try:
-            begun = self._begin(pool, step, body.get("etag"))
+            self._begin(pool, step, chain, body.get("etag"))
         except Busy as error:
             chain.held = True
             return Progress(False, f"waiting to change {step.what}: {error.message}")
-        chain.begun(begun["name"], step)
         return Progress(False, f"GKE: changing {step.what}")
 
     def _chain(self, operation: Operation) -> Chain | None:
@@ -251,8 +259,8 @@ class GkeSession:
     def _operation_name(self, name: str) -> str:
         return f"projects/{self._cluster.project}/locations/{self._cluster.location}/operations/{name}"
 
-    def _operation(self, seen: Json, kind: OperationKind, pool: str, token: str | None = None) -> Operation:
-        return Operation(seen["name"], kind, pool, self._cluster, token)
+    def _operation(self, seen: Json, kind: OperationKind, pool: str) -> Operation:
+        return Operation(seen["name"], kind, pool, self._cluster)
 
     def _finished(self, change: Change, kind: OperationKind) -> Operation:
         return Operation("", kind, change.pool, self._cluster, finished=True)
