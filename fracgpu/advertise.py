@@ -144,15 +144,15 @@ def toleration(taint: Taint) -> dict[str, str]:
 
 def explain(pool: ResolvedPool, facts: NodeFacts) -> Explanation:
     """The contract of a pool on its cloud."""
-    unused = _unused(pool)
+    known = {note.code for note in pool.notes}
     return Explanation(
         pool=pool,
         facts=facts,
         resources=resources(pool, facts),
         slice=_slice(pool),
-        unused=unused,
+        unused=_unused(pool),
         isolation=isolation(pool),
-        notes=(*_notes(pool, unused), *facts.notes),
+        notes=(*pool.notes, *(note for note in remarks(pool) if note.code not in known), *facts.notes),
     )
 
 
@@ -222,9 +222,9 @@ def _unused(pool: ResolvedPool) -> Unused:
     return Unused(worst.compute_slices, worst.memory_slices)
 
 
-def _notes(pool: ResolvedPool, unused: Unused) -> Iterator[Finding]:
-    yield from pool.notes
-    sharing = pool.sharing
+def remarks(pool: ResolvedPool) -> Iterator[Finding]:
+    """What is worth knowing about a cut or a share on any cloud: slices left idle, memory that nothing isolates."""
+    sharing, unused = pool.sharing, _unused(pool)
     if unused.compute_slices:
         message = f"{unused.compute_slices} of {pool.gpu.compute_slices} compute slices of each GPU stay idle"
         yield warning("compute-wasted", message, field="spec.sharing.mig", hint=_fuller(pool))

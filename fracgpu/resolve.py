@@ -35,7 +35,7 @@ from fracgpu.spec import (
 
 @dataclass(frozen=True, slots=True)
 class ClusterRef:
-    """A cluster by its cloud's own coordinates. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
+    """A cluster as its cloud finds it. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
 
     provider: ProviderName
     name: str
@@ -153,6 +153,8 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
     if choice.chosen:
         findings.append(_machine_chosen(choice, sharing))
     pool = _pool(written, cluster, choice, sharing)
+    if len(pool.taints) > len(spec.taints or ()):
+        findings.append(_gpu_taint_added())
     notes = tuple(finding for finding in findings if finding.level is not Level.ERROR)
     return Resolution(replace(pool, notes=notes), tuple(findings))
 
@@ -364,6 +366,12 @@ def _machine_chosen(choice: Choice, sharing: Sharing) -> Finding:
     message = f"{machine.name} was chosen: {machine.gpu_count} x {gpu.product} a node{slices}"
     detail = {"machine": machine.name, "gpusPerNode": machine.gpu_count}
     return info("machine-chosen", message, field="spec.machine", hint="--machine NAME names another", detail=detail)
+
+
+def _gpu_taint_added() -> Finding:
+    key, value, effect = GPU_TAINT
+    message = f"the nodes carry {key}={value}:{effect}, so that only pods that want a GPU land there"
+    return info("gpu-taint-added", message, field="spec.gpuTaint", hint="--no-gpu-taint leaves it out")
 
 
 def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Sharing) -> tuple[Backend | None, bool]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from fracgpu.advertise import remarks
 from fracgpu.catalog.load import Catalog
 from fracgpu.errors import Finding, Invalid, Level
 from fracgpu.manifest import Document, Origin
@@ -84,6 +85,8 @@ def examined(
     findings = list(resolution.findings)
     if resolution.pool is not None:
         findings += provider(resolution.pool.provider).rules(resolution.pool, facts)
+        if not any(finding.level is Level.ERROR for finding in findings):
+            findings += remarks(resolution.pool)
     return _once(findings), resolution.pool
 
 

@@ -165,7 +165,7 @@ def test_the_memory_of_a_time_share_is_an_agreement() -> None:
 def test_the_notes_of_the_pool_and_of_its_cloud_come_along() -> None:
     facts = NodeFacts({}, (), {}, PluginOwner.IMAGE, notes=(info("first-boot-reboots", "m"),))
     codes = [one.code for one in explain(pool(gpu="a100-40gb"), facts).notes]
-    assert codes == ["machine-chosen", "first-boot-reboots"]
+    assert codes == ["machine-chosen", "gpu-taint-added", "first-boot-reboots"]
 
 
 def test_the_document_is_what_interface_promises() -> None:
