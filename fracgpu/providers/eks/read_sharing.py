@@ -41,8 +41,7 @@ def _bottlerocket(labels: dict[str, str], text: str, gpu: Gpu | None) -> Seen:
     sharing = bottlerocket.read(text, gpu) if text else {}
     if sharing is None:
         return Seen({}, labels, Backend.BOTTLEROCKET, (_unread("the settings in its user data"),))
-    usual = "mig" in sharing
-    return Seen(sharing, labels, None if usual else Backend.BOTTLEROCKET)
+    return Seen(sharing, labels, Backend.BOTTLEROCKET)
 
 
 def _cut(labels: dict[str, str], text: str, gpu: Gpu | None) -> tuple[Json, Backend | None, tuple[Finding, ...]]:

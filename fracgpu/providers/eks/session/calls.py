@@ -1,0 +1,116 @@
+"""Calls to AWS, and the one place where botocore's errors become ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    HTTPClientError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+    SSOError,
+    TokenRetrievalError,
+)
+
+from fracgpu.errors import CloudError, FracgpuError, NotSignedIn, Unreachable
+from fracgpu.plan import Json
+from fracgpu.providers.eks.failures import SIGN_IN, Said, translated
+
+_IDENTITY = (
+    NoCredentialsError,
+    PartialCredentialsError,
+    CredentialRetrievalError,
+    TokenRetrievalError,
+    SSOError,
+    NoRegionError,
+)
+
+
+class Refused(Exception):
+    """An error answer of AWS, with its code, before it is made one of ours."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(said.message)
+        self.said = said
+
+
+@contextmanager
+def answers(call: str) -> Iterator[None]:
+    """Errors of one call. Raises Refused for an answer, Unreachable, NotSignedIn and CloudError for the rest."""
+    try:
+        yield
+    except ClientError as error:
+        raise Refused(_said(error, call)) from error
+    except _IDENTITY as error:
+        raise NotSignedIn(f"AWS credentials cannot be had: {error}", hint=SIGN_IN) from error
+    except HTTPClientError as error:
+        raise Unreachable(f"AWS cannot be reached: {_plain(error)}", hint="is the network up?") from error
+    except BotoCoreError as error:
+        raise CloudError(f"{call} failed: {_plain(error)}", detail={"call": call}) from error
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Whatever answer was not expected becomes one of our errors."""
+    try:
+        yield
+    except Refused as error:
+        raise ours(error) from error.__cause__
+
+
+def ours(refused: Refused) -> FracgpuError:
+    return translated(refused.said)
+
+
+def ask(client: Any, call: str, **members: Any) -> Json:
+    """One call by its method's name; the answer as plain JSON. Raises Refused and our errors."""
+    with answers(call):
+        answer = getattr(client, call)(**members)
+    answer.pop("ResponseMetadata", None)
+    plain: Json = to_json(answer)
+    return plain
+
+
+def every(client: Any, call: str, member: str, **members: Any) -> list[Any]:
+    """All items of a paged call."""
+    with answers(call):
+        found = client.get_paginator(call).paginate(**members).build_full_result().get(member, [])
+    rows: list[Any] = to_json(found)
+    return rows
+
+
+def to_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: to_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [to_json(one) for one in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _said(error: ClientError, call: str) -> Said:
+    answer: dict[str, Any] = dict(error.response)
+    meta = answer.get("ResponseMetadata", {})
+    inner = answer.get("Error", {})
+    pause = meta.get("HTTPHeaders", {}).get("retry-after", "")
+    known = ("clusterName", "nodegroupName", "validZones")
+    return Said(
+        code=str(inner.get("Code", "")),
+        message=str(inner.get("Message") or answer.get("message") or "no reason given"),
+        status=int(meta.get("HTTPStatusCode", 0)),
+        request_id=meta.get("RequestId"),
+        retry_after=float(pause) if pause.replace(".", "", 1).isdigit() else None,
+        call=call,
+        more={key: answer[key] for key in known if answer.get(key)},
+    )
+
+
+def _plain(error: Exception) -> str:
+    """The reason without the URL's query, which may be signed."""
+    return str(error).split("?", 1)[0]

@@ -1,0 +1,130 @@
+"""Launch templates of fracgpu's own: made, given new versions, found again and deleted, never anyone else's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fracgpu.errors import NotOurs
+from fracgpu.plan import Json, Resource, same
+from fracgpu.providers.eks.compare import settled
+from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name, template_tags
+from fracgpu.providers.eks.session.calls import Refused, ask
+from fracgpu.providers.eks.session.door import Door
+from fracgpu.providers.eks.template import USER_DATA, decode
+
+_MISSING = ("InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound")
+_TAKEN = "InvalidLaunchTemplateName.AlreadyExistsException"
+
+
+class Templates:
+    """The launch templates of one cluster's pools. Calls raise Refused and our own errors."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    @property
+    def _ec2(self) -> Any:
+        return self._door.client("ec2")
+
+    def observe(self, group: Json) -> Resource | None:
+        """The group's own template in the version that it has; None where it has none of ours."""
+        said: Json = group.get("launchTemplate") or {}
+        pool = group["nodegroupName"]
+        name = template_name(self._door.cluster.name, pool)
+        if said.get("name") != name:
+            return None
+        found = self._find(name)
+        if found is None or not self._is_own(found, pool):
+            return None
+        data = self._data(name, str(said.get("version") or "$Default"))
+        return None if data is None else self._resource(name, pool, data, found.get("Tags") or [])
+
+    def create(self, body: Json, pool: str) -> None:
+        """Make the template; where an earlier run left one behind, give it a new version unless it has this content.
+
+        Raises NotOurs where the name is another's.
+        """
+        try:
+            ask(self._ec2, "create_launch_template", **body)
+        except Refused as refused:
+            if refused.said.code != _TAKEN:
+                raise
+            self.update(body, pool)
+
+    def update(self, body: Json, pool: str) -> None:
+        """Make a new version, unless the newest has this content already. Raises NotOurs."""
+        name = body["LaunchTemplateName"]
+        found = self._find(name)
+        if found is None:
+            ask(self._ec2, "create_launch_template", **body)
+            return
+        if not self._is_own(found, pool):
+            message = f"there is a launch template {name} that is not this pool's"
+            raise NotOurs(message, hint="choose another name for the pool, or delete the template")
+        newest = self._data(name, "$Latest")
+        if newest is not None and self._equal(newest, body, pool):
+            return
+        ask(
+            self._ec2,
+            "create_launch_template_version",
+            LaunchTemplateName=name,
+            LaunchTemplateData=body["LaunchTemplateData"],
+        )
+
+    def latest(self, name: str) -> int | None:
+        """The newest version's number; None where there is no such template."""
+        found = self._find(name)
+        return int(found["LatestVersionNumber"]) if found else None
+
+    def delete(self, pool: str) -> bool:
+        """Delete the pool's template where its name and its three tags say that it is ours; whether it was there."""
+        name = template_name(self._door.cluster.name, pool)
+        found = self._find(name)
+        if found is None or not self._is_own(found, pool):
+            return False
+        try:
+            ask(self._ec2, "delete_launch_template", LaunchTemplateId=found["LaunchTemplateId"])
+        except Refused as refused:
+            if refused.said.code not in _MISSING:
+                raise
+        return True
+
+    def _find(self, name: str) -> Json | None:
+        try:
+            answer = ask(self._ec2, "describe_launch_templates", LaunchTemplateNames=[name])
+        except Refused as refused:
+            if refused.said.code in _MISSING:
+                return None
+            raise
+        return next(iter(answer.get("LaunchTemplates") or ()), None)
+
+    def _data(self, name: str, version: str) -> Json | None:
+        try:
+            answer = ask(self._ec2, "describe_launch_template_versions", LaunchTemplateName=name, Versions=[version])
+        except Refused as refused:
+            if refused.said.code in (*_MISSING, "InvalidLaunchTemplateId.VersionNotFound"):
+                return None
+            raise
+        rows = answer.get("LaunchTemplateVersions") or [{}]
+        data: Json | None = rows[0].get("LaunchTemplateData")
+        return data
+
+    def _is_own(self, found: Json, pool: str) -> bool:
+        tags: Mapping[str, str] = {tag["Key"]: tag["Value"] for tag in found.get("Tags") or ()}
+        return template_tags(self._door.cluster.name, pool).items() <= tags.items()
+
+    def _equal(self, data: Json, body: Json, pool: str) -> bool:
+        name = body["LaunchTemplateName"]
+        have = settled(self._resource(name, pool, data, [])).body["LaunchTemplateData"]
+        return same(have, body["LaunchTemplateData"])
+
+    def _resource(self, name: str, pool: str, data: Json, tags: list[Json]) -> Resource:
+        body: Json = {
+            "LaunchTemplateName": name,
+            "LaunchTemplateData": data,
+            "TagSpecifications": [{"ResourceType": "launch-template", "Tags": tags}],
+        }
+        text = decode(data.get("UserData"))
+        decoded = {USER_DATA: text} if text else {}
+        return Resource(LAUNCH_TEMPLATE, name, pool, self._door.cluster, body, decoded)
