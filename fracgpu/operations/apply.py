@@ -120,7 +120,8 @@ def _delete(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
     assert seen is not None
     if not how.wait:
         yield wait.event("asking the cloud to delete it")
-        yield from patiently(lambda: session.apply(planned.changes[0]), wait, patient=False)
+        for change in planned.changes:
+            yield from _begin(change, session, wait, patient=False)
         return item(planned, Outcome.PENDING, None)
     yield from _remove(seen, session, wait, how.drain)
     for change in planned.changes[1:]:
