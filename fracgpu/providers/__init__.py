@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 from fracgpu.advertise import NodeFacts
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, FracgpuError
+from fracgpu.kube.access import KubeAccess as KubeAccess
 from fracgpu.plan import Change, Comparison, Json, Resource
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, ResolvedPool
@@ -140,19 +141,6 @@ class Progress:
     percent: int | None = None
     next_look: float | None = None
     """Seconds after which the cloud wants to be asked again; None: the caller's own pace."""
-
-
-@dataclass(frozen=True, slots=True)
-class KubeAccess:
-    """How to reach a cluster's Kubernetes API, as plain data. `token` never leaves memory."""
-
-    server: str
-    ca_pem: str | None = None
-    token: str | None = field(default=None, repr=False)
-    expires: float | None = None
-    """Seconds since the epoch at which the token ends."""
-    kubeconfig: Mapping[str, Any] | None = field(default=None, repr=False)
-    context: str | None = None
 
 
 class Session(Protocol):

@@ -1,0 +1,78 @@
+"""Credentials from the command that a kubeconfig names (`users[].user.exec`), as kubectl gets them.
+
+https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from fracgpu.errors import NotSignedIn, PartNotInstalled
+
+TIMEOUT = 60.0
+"""Seconds for a command that asks nobody anything."""
+
+
+def credentials(said: Mapping[str, Any]) -> dict[str, str]:
+    """`status` of the command's ExecCredential: token, or clientCertificateData and clientKeyData (PEM).
+
+    Raises PartNotInstalled where the command is not on this machine, NotSignedIn where it gives no credentials.
+    """
+    command = [str(said["command"]), *_arguments(said)]
+    try:
+        done = subprocess.run(
+            command,
+            env=_environment(said),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        hint = str(said.get("installHint") or f"install {command[0]}").strip()
+        raise PartNotInstalled(f"the kubeconfig signs in with {command[0]}, which is not here", hint=hint) from error
+    except subprocess.TimeoutExpired as error:
+        raise _no_credentials(command[0], f"no answer in {TIMEOUT:.0f} s") from error
+    if done.returncode != 0:
+        raise _no_credentials(command[0], _last_line(done.stderr))
+    return _status(done.stdout, command[0])
+
+
+def _arguments(said: Mapping[str, Any]) -> Sequence[str]:
+    """The command's arguments. Azure's kubeconfig has kubelogin ask a person for a device code, which would wait for
+    ever where nobody sees it; the Azure CLI's login is used instead.
+
+    https://azure.github.io/kubelogin/concepts/login-modes.html
+    """
+    arguments = [str(one) for one in said.get("args") or ()]
+    if PurePath(str(said["command"])).stem == "kubelogin":
+        return ["azurecli" if one == "devicecode" else one for one in arguments]
+    return arguments
+
+
+def _environment(said: Mapping[str, Any]) -> dict[str, str]:
+    info = {"apiVersion": said.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
+    own = {str(one["name"]): str(one["value"]) for one in said.get("env") or ()}
+    return {**os.environ, "KUBERNETES_EXEC_INFO": json.dumps(info), **own}
+
+
+def _status(output: bytes, command: str) -> dict[str, str]:
+    try:
+        status = json.loads(output)["status"]
+        return {key: value for key, value in status.items() if isinstance(value, str)}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _no_credentials(command, "its answer is no ExecCredential") from error
+
+
+def _last_line(text: bytes) -> str:
+    lines = text.decode(errors="replace").strip().splitlines()
+    return lines[-1][:300] if lines else "it says nothing"
+
+
+def _no_credentials(command: str, why: str) -> NotSignedIn:
+    return NotSignedIn(f"{command} gave no credentials: {why}", hint="sign in, and try with: kubectl get nodes")
