@@ -1,0 +1,35 @@
+"""`fracgpu convert`: a command of az, gcloud or aws -> NodePool YAML."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fracgpu.cli import output
+from fracgpu.cli.output import Output, OutputOption, say_notes
+from fracgpu.convert import convert as converted
+from fracgpu.manifest import document_of
+
+WORDS_HELP = "The command after --, as words or as one quoted line; - reads it from standard input"
+
+
+def convert(
+    words: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=WORDS_HELP, show_default=False)],
+    out: OutputOption = Output.YAML,
+) -> None:
+    """The NodePool that a command of az, gcloud or aws would make; what became of each flag is a note."""
+    conversion = converted([sys.stdin.read()] if words == ["-"] else words)
+    document = document_of(conversion.pool)
+    body = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
+    match out:
+        case Output.JSON:
+            notes = [note.to_json() for note in conversion.notes]
+            output.write_json({**output.document("NodePool", body), "notes": notes})
+            return
+        case Output.NAME:
+            output.write(f"nodepool/{conversion.pool.metadata.name}")
+        case _:
+            output.write(output.to_yaml(output.document("NodePool", body)))
+    say_notes(conversion.notes)

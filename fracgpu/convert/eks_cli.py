@@ -1,0 +1,180 @@
+"""`aws eks create-nodegroup`: what it sends to EKS.
+
+https://docs.aws.amazon.com/cli/latest/reference/eks/create-nodegroup.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fracgpu.catalog.models import ProviderName
+from fracgpu.convert.flags import Given, Row, Takes, gap, runs, to, wrong
+from fracgpu.convert.made import Made
+from fracgpu.convert.shorthand import structure, structures, texts
+from fracgpu.errors import Finding, Invalid, info, warning
+from fracgpu.plan import Json
+from fracgpu.spec import GPU_TAINT_KEY
+
+COMMAND = ("eks", "create-nodegroup")
+_NONE, _MANY = Takes.NOTHING, Takes.MANY
+SHARING = ("sharing.mig", "sharing.timeSlicing", "sharing.mps", "sharing.renameByDefault", "sharing.configKey")
+ROWS: dict[str, Row] = {
+    "--cluster-name": to("cluster.name"),
+    "--nodegroup-name": to("metadata.name"),
+    "--region": to("cluster.region"),
+    "--scaling-config": to("nodes"),
+    "--capacity-type": to("capacity"),
+    "--instance-types": to("machine", "eks.instanceTypes", takes=_MANY),
+    "--ami-type": to("eks.amiType", "eks.backend"),
+    "--disk-size": to("disk.sizeGb"),
+    "--subnets": to("eks.subnets", takes=_MANY),
+    "--node-role": to("eks.nodeRole"),
+    "--labels": to("labels", *SHARING),
+    "--taints": to("taints", takes=_MANY),
+    "--tags": to("tags"),
+    "--launch-template": to("eks.launchTemplate"),
+    "--update-config": to("eks.updateConfig"),
+    "--node-repair-config": to("eks.nodeRepairConfig"),
+    "--kubernetes-version": to("eks.version"),
+    "--release-version": to("eks.releaseVersion"),
+    "--cli-input-json": to("metadata.name", "machine", "nodes", "labels", "taints", "tags", "eks"),
+    "--remote-access": gap("remote access"),
+    "--warm-pool-config": gap("a warm pool"),
+    "--client-request-token": runs(),
+    "--generate-cli-skeleton": runs(),
+    "--output": runs(),
+    "--query": runs(),
+    "--profile": runs(),
+    "--color": runs(),
+    "--endpoint-url": runs(),
+    "--ca-bundle": runs(),
+    "--cli-read-timeout": runs(),
+    "--cli-connect-timeout": runs(),
+    "--debug": runs(_NONE),
+    "--no-verify-ssl": runs(_NONE),
+    "--no-paginate": runs(_NONE),
+    "--no-sign-request": runs(_NONE),
+    "--no-cli-pager": runs(_NONE),
+    "--no-cli-auto-prompt": runs(_NONE),
+}
+DEFAULT_SCALING = {"minSize": 2, "maxSize": 2, "desiredSize": 2}
+"""What EKS makes where no sizes are said, as far as is known."""
+
+
+def made(given: Given) -> Made:
+    """The node group that the command makes."""
+    if given.positionals:
+        raise Invalid.one("usage", f"aws eks create-nodegroup: what is {given.positionals[0]}?")
+    body = create_nodegroup(given)
+    name = body.get("nodegroupName")
+    if not name:
+        raise Invalid.one("usage", "aws: --nodegroup-name is missing", field="--nodegroup-name")
+    cluster = {"name": body.get("clusterName"), "region": given.text("--region")}
+    told = {"scalingConfig": DEFAULT_SCALING, **body}
+    return Made(ProviderName.EKS, "eks.nodegroup", name, cluster, told, _more(body), tuple(_notes(body)))
+
+
+def create_nodegroup(given: Given) -> Json:
+    """The members of CreateNodegroup: those of --cli-input-json, and over them those of the flags."""
+    text = given.text("--cli-input-json")
+    base = structure("--cli-input-json", text) if text is not None else {}
+    members = {name: read(flag, given) for flag, (name, read) in MEMBERS.items() if given.has(flag)}
+    return {**base, **members}
+
+
+def _text(flag: str, given: Given) -> str | None:
+    return given.text(flag)
+
+
+def _number(flag: str, given: Given) -> int | None:
+    return given.number(flag)
+
+
+def _texts(flag: str, given: Given) -> list[str]:
+    return texts(flag, given.words(flag))
+
+
+def _mapping(flag: str, given: Given) -> Json:
+    return structure(flag, given.text(flag) or "")
+
+
+def _numbers(flag: str, given: Given) -> Json:
+    """A mapping whose values are whole numbers where they look like it."""
+    return {key: _whole(value) for key, value in _mapping(flag, given).items()}
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str) and value in ("true", "false"):
+        return value == "true"
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def _scaling(flag: str, given: Given) -> Json:
+    sizes = _numbers(flag, given)
+    wanted = ("minSize", "maxSize", "desiredSize")
+    if sorted(sizes) != sorted(wanted) or not all(isinstance(size, int) for size in sizes.values()):
+        raise wrong(flag, given.text(flag) or "", "minSize=N,maxSize=N,desiredSize=N", wanted)
+    return sizes
+
+
+def _taints(flag: str, given: Given) -> list[Json]:
+    effects = ("NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE")
+    rows = structures(flag, given.words(flag))
+    for row in rows:
+        if not row.get("key") or row.get("effect") not in effects:
+            raise wrong(flag, json.dumps(row), "key=...,value=...,effect=NO_SCHEDULE", effects)
+    return rows
+
+
+def _template(flag: str, given: Given) -> Json:
+    said = _mapping(flag, given)
+    return {key: str(value) for key, value in said.items()}
+
+
+MEMBERS = {
+    "--cluster-name": ("clusterName", _text),
+    "--nodegroup-name": ("nodegroupName", _text),
+    "--scaling-config": ("scalingConfig", _scaling),
+    "--disk-size": ("diskSize", _number),
+    "--subnets": ("subnets", _texts),
+    "--instance-types": ("instanceTypes", _texts),
+    "--ami-type": ("amiType", _text),
+    "--remote-access": ("remoteAccess", _mapping),
+    "--node-role": ("nodeRole", _text),
+    "--labels": ("labels", _mapping),
+    "--taints": ("taints", _taints),
+    "--tags": ("tags", _mapping),
+    "--launch-template": ("launchTemplate", _template),
+    "--update-config": ("updateConfig", _numbers),
+    "--node-repair-config": ("nodeRepairConfig", _numbers),
+    "--capacity-type": ("capacityType", _text),
+    "--release-version": ("releaseVersion", _text),
+    "--warm-pool-config": ("warmPoolConfig", _mapping),
+    "--kubernetes-version": ("version", _text),
+}
+
+
+def _more(body: Json) -> dict[str, Any]:
+    """What an existing group does not show as it was asked for."""
+    more: dict[str, Any] = {"eks.version": body.get("version"), "eks.releaseVersion": body.get("releaseVersion")}
+    if body.get("capacityType") == "CAPACITY_BLOCK":
+        more |= {"capacity": "reserved", "eks.capacityBlock": True}
+    return {**{path: value for path, value in more.items() if value}, "eks.autoscalerTags": None}
+
+
+def _notes(body: Json) -> Iterator[Finding]:
+    if "scalingConfig" not in body:
+        sizes = ", ".join(f"{key} {size}" for key, size in DEFAULT_SCALING.items())
+        yield warning("tool-default", f"EKS's own sizes where none are said: {sizes}", field="spec.nodes")
+    if not any(taint.get("key") == GPU_TAINT_KEY for taint in body.get("taints", ())):
+        message = "the command puts no taint nvidia.com/gpu on the nodes, so pods without a GPU may land on them"
+        hint = "take gpuTaint: false out of the file, and fracgpu taints them"
+        yield warning("no-gpu-taint", message, field="spec.gpuTaint", hint=hint)
+    if not body.get("amiType") and "launchTemplate" not in body:
+        message = "no AMI type is said, and EKS's own choice may have no NVIDIA driver; fracgpu names one that has"
+        yield info("ami-chosen", message, field="spec.eks.amiType")
+    if body.get("capacityType") == "CAPACITY_BLOCK":
+        message = "the id of the capacity block is in the launch template, where it cannot be seen from here"
+        yield warning("reservation-unknown", message, field="spec.eks.reservation", hint="eks: {reservation: cr-...}")
