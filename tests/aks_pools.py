@@ -14,7 +14,7 @@ from fracgpu.spec import NodePool
 
 CLUSTER = {"provider": "aks", "resourceGroup": "ml", "name": "prod"}
 A100 = "Standard_NC24ads_A100_v4"
-A100_MIG = {"machine": A100, "sharing": {"mig": {"profile": "1g.10gb"}}}
+A100_MIG: Json = {"machine": A100, "sharing": {"mig": {"profile": "1g.10gb"}}}
 
 
 def written(name: str = "pool", **spec: Any) -> NodePool:

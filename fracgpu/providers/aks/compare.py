@@ -114,20 +114,23 @@ def _order(pool: Json) -> None:
     for name in ("nodeTaints", "availabilityZones"):
         if name in pool:
             pool[name] = sorted(pool[name])
+    for name in ("nodeLabels", "nodeTaints", "tags"):
+        if not pool.get(name):
+            pool.pop(name, None)
 
 
 ADDED: tuple[Added, ...] = (
     Added("what only the service writes", _REST, _outputs),
+    Added("members without a value", _REST, _nothings),
     Added("the label of Spot nodes", _SPOT, _spot_label),
     Added("the taint of Spot nodes", _SPOT, _spot_taint),
     Added("eviction policy and price, which only Spot pools have", _SPOT, _priority),
     Added("the mark of ownership", "fracgpu's own; never part of a diff", _mark),
-    Added("members without a value", _REST, _nothings),
     Added("the driver", "https://github.com/hashicorp/terraform-provider-azurerm/issues/30990", _driver),
     Added("what an upgrade does with nodes that cannot be drained", _REST, _undrainable),
     Added("defaults of members that were not said", _REST, _defaults),
     Added("limits of an autoscaler that is off", _REST, _limits),
-    Added("an order of its own", _REST, _order),
+    Added("an order of its own, and lists that are empty by now", _REST, _order),
 )
 
 

@@ -53,15 +53,16 @@ def _set(body: Json, path: tuple[str, ...], value: Any) -> None:
 
 
 def _value(body: Json, change: FieldChange) -> Any:
-    """The desired value, with what AKS put there itself."""
+    """The desired value, with what AKS put there itself. An empty map is sent as such, since what is left out stays."""
     have: Any = body
     for name in change.path:
         have = have.get(name) if isinstance(have, dict) else None
     if change.path == ("properties", "nodeTaints"):
         own = [taint for taint in have or () if taint == str(SPOT_TAINT)]
         return [*(change.after or ()), *own]
-    if isinstance(have, dict) and isinstance(change.after, dict):
-        return {**have, **change.after}
+    if isinstance(have, dict):
+        gone = change.before if isinstance(change.before, dict) else {}
+        return {**{key: value for key, value in have.items() if key not in gone}, **(change.after or {})}
     return change.after
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from fracgpu.advertise import PluginOwner, explain, resources
+from fracgpu.plan import Json
 from fracgpu.providers import aks
 from tests.aks_pools import A100, A100_MIG, pool
 
-MIXED = {"machine": A100, "sharing": {"mig": {"profile": "1g.10gb", "strategy": "mixed"}}}
+MIXED: Json = {"machine": A100, "sharing": {"mig": {"profile": "1g.10gb", "strategy": "mixed"}}}
 
 
 @pytest.mark.parametrize(

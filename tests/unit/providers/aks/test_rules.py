@@ -214,7 +214,9 @@ REFUSED = [
         ("node.kubernetes.io/team",),
         id="k8s.io",
     ),
-    pytest.param(spec(labels={"team": "two words"}), "invalid-label", "spec.labels.team", (), id="a value with a space"),
+    pytest.param(
+        spec(labels={"team": "two words"}), "invalid-label", "spec.labels.team", (), id="a value with a space"
+    ),
     pytest.param(
         spec(taints=["team:NoSchedule"]), "invalid-taint", "spec.taints", ("team=present:NoSchedule",), id="no value"
     ),
@@ -236,9 +238,7 @@ REFUSED = [
         (),
         id="the retired tag",
     ),
-    pytest.param(
-        spec(tags={"Fracgpu-Managed": "true"}), "invalid-tag", "spec.tags.Fracgpu-Managed", (), id="the mark"
-    ),
+    pytest.param(spec(tags={"Fracgpu-Managed": "true"}), "invalid-tag", "spec.tags.Fracgpu-Managed", (), id="the mark"),
     pytest.param(
         spec(tags={f"key{n}": "v" for n in range(50)}), "invalid-tag", "spec.tags", (), id="more tags than 50"
     ),
@@ -290,7 +290,11 @@ NOTED = [
     ),
     pytest.param(spec(nodes={"min": 0, "max": 1}), "max-one-from-zero", "spec.nodes.max", Level.INFO, id="max 1"),
     pytest.param(
-        {"machine": A100, "sharing": {"mig": {"profile": "1g.10gb", "strategy": "mixed"}}, "nodes": {"min": 0, "max": 3}},
+        {
+            "machine": A100,
+            "sharing": {"mig": {"profile": "1g.10gb", "strategy": "mixed"}},
+            "nodes": {"min": 0, "max": 3},
+        },
         "scale-from-zero-blind",
         "spec.nodes.min",
         Level.WARNING,
@@ -308,7 +312,11 @@ NOTED = [
         id="renamed from zero",
     ),
     pytest.param(
-        {**A100_MIG, "aks": {"osSku": "AzureLinux"}}, "azure-linux-mig", "spec.aks.osSku", Level.WARNING, id="Azure Linux"
+        {**A100_MIG, "aks": {"osSku": "AzureLinux"}},
+        "azure-linux-mig",
+        "spec.aks.osSku",
+        Level.WARNING,
+        id="Azure Linux",
     ),
     pytest.param(
         spec(aks={"osSku": "AzureContainerLinux"}), "os-without-gpu", "spec.aks.osSku", Level.WARNING, id="no NVIDIA"
@@ -350,7 +358,11 @@ NOTED = [
         id="price",
     ),
     pytest.param(
-        spec(labels={"agentpool": "x"}), "label-set-by-aks", "spec.labels.agentpool", Level.WARNING, id="AKS's own label"
+        spec(labels={"agentpool": "x"}),
+        "label-set-by-aks",
+        "spec.labels.agentpool",
+        Level.WARNING,
+        id="AKS's own label",
     ),
 ]
 
