@@ -28,6 +28,11 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "gke": "What only GKE has.",
         "eks": "What only EKS has.",
     },
+    "Taint": {
+        "key": "Key of the taint.",
+        "value": "Value of the taint; autoscalers misread a taint without one.",
+        "effect": "NoSchedule, PreferNoSchedule or NoExecute.",
+    },
     "Cluster": {
         "provider": "The cloud; azure, gcp and aws are understood too.",
         "name": "Name of the cluster.",
@@ -53,7 +58,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
     },
     "TimeSlicingSpec": {
         "replicas": "Shares of each GPU, or of each slice beside mig.",
-        "failRequestsGreaterThanOne": "Refuse a container that asks for several shares; false unless said, on GKE always so.",
+        "failRequestsGreaterThanOne": "Refuse a container that asks for several shares; on GKE always so.",
     },
     "MpsSpec": {"replicas": "Clients of each GPU, or of each slice beside mig."},
     "NodesSpec": {
