@@ -54,13 +54,23 @@ def write_json(value: Any) -> None:
 
 
 def to_yaml(value: Any) -> str:
-    """YAML in the order given, with texts that look like something else quoted."""
+    """YAML in the order given: texts that look like something else quoted, texts of several lines as blocks."""
     import yaml
 
-    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+    class Dumper(base):  # type: ignore[misc]
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+            return True
+
+    Dumper.add_representer(str, _text)
     return str(
-        yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120)
+        yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120)
     )
+
+
+def _text(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
 def write_document(output: Output, kind: str, body: Mapping[str, Any]) -> bool:

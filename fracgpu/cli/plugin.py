@@ -9,7 +9,7 @@ import typer
 from fracgpu.cli import output
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.lazy import group
-from fracgpu.cli.manifests import block_yaml, write_manifests
+from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import Output, say_notes
 from fracgpu.cli.promised import promises
 from fracgpu.kube import plugin
@@ -69,7 +69,7 @@ def values(
         output.write_json(output.document("HelmValues", {"chart": chart.value, "values": made, "notes": said}))
         return
     if made:
-        output.write(block_yaml(made))
+        output.write(output.to_yaml(made))
     else:
         output.say("nothing to install: no pool here needs a device plugin of the cluster's own")
     say_notes((*found.notes, *notes))
@@ -96,5 +96,5 @@ def mig_parted(
     elif out is Output.JSON:
         output.write_json(document)
     else:
-        output.write(block_yaml(document))
+        output.write(output.to_yaml(document))
     say_notes(found.notes)

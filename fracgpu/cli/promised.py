@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fracgpu.catalog.load import load
-from fracgpu.cli.cluster_flags import NAMES
 from fracgpu.cli.connect import connect, named_cluster
 from fracgpu.cli.flags import SpecFlags
 from fracgpu.cli.spec_of import documents, one_document, validated
@@ -16,24 +15,19 @@ from fracgpu.spec import Cluster
 
 def promises(name: str | None, flags: SpecFlags, *, yes: bool = False) -> Promises:
     """Those of files or flags, offline; else the pool called `name`, else all GPU pools of the cluster."""
-    if described(flags):
+    if flags.describes:
         return declared(documents(name, flags), load())
     return existing(connect(cluster_meant(flags, yes=yes)), load(), name)
 
 
 def one_promise(name: str | None, flags: SpecFlags, *, yes: bool = False) -> Promise:
     """The one pool that a command is about. Raises Invalid where none is said or files hold several."""
-    if described(flags):
+    if flags.describes:
         return declared([one_document(name, flags)], load()).items[0]
     if name is None:
         message = "no pool is named: give its NAME, a file with -f, or what it shares"
         raise Invalid.one("usage", message, hint="--provider gke --mig 1g.5gb, for one")
     return existing(connect(cluster_meant(flags, yes=yes)), load(), name).items[0]
-
-
-def described(flags: SpecFlags) -> bool:
-    """A file or flags say what the pool is; flags that only name a cluster do not."""
-    return bool(flags.file) or any(word not in NAMES for word in flags.said)
 
 
 def cluster_meant(flags: SpecFlags, *, yes: bool = False) -> ClusterRef:

@@ -12,7 +12,7 @@ from fracgpu.advertise import explain as contract
 from fracgpu.cli import output
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.lazy import group
-from fracgpu.cli.manifests import block_yaml, write_manifests
+from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import Output, say_notes
 from fracgpu.cli.promised import one_promise
 from fracgpu.errors import Invalid
@@ -120,7 +120,7 @@ def truefoundry(
         if out is Output.JSON:
             output.write_json(body)
         else:
-            output.write(block_yaml(body))
+            output.write(output.to_yaml(body))
     say_notes(notes)
 
 

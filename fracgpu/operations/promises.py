@@ -27,13 +27,13 @@ def of_pool(pool: ResolvedPool) -> Promise:
     return Promise(pool, provider(pool.provider).node_facts(pool))
 
 
-def declared(documents: Sequence[Document], catalog: Catalog, *, strict: bool = False) -> Promises:
-    """The promises of files or flags; no cluster is needed. Raises Invalid with every finding."""
+def declared(documents: Sequence[Document], catalog: Catalog, *, placeholder: bool = True) -> Promises:
+    """The promises of files or flags. With `placeholder` no cluster is needed. Raises Invalid with every finding."""
     prepared: list[Prepared] = []
     findings: list[Finding] = []
     for one in documents:
         try:
-            prepared.append(prepare(one.pool, catalog, placeholder=True, strict=strict, origin=one.origin))
+            prepared.append(prepare(one.pool, catalog, placeholder=placeholder, origin=one.origin))
         except Invalid as error:
             findings += error.findings
     if findings:

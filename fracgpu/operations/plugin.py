@@ -1,0 +1,85 @@
+"""Write the device plugin's ConfigMap into a cluster: what is there is looked at first, and never taken from others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fracgpu import pluginkey
+from fracgpu.errors import Finding, NotFound, NotOurs, info
+from fracgpu.kube.merge import changed, merged, owner, settled
+from fracgpu.kube.plugin import NAME, NAMESPACE, config_map, gather
+from fracgpu.kube.promise import Promise
+from fracgpu.operations.kube import open_kube
+from fracgpu.plan import Action, Change, Comparison, Json, Plan, Resource, change_of
+from fracgpu.providers import Session
+from fracgpu.resolve import ClusterRef
+
+KIND = "k8s.configMap"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPlan:
+    """What would be applied; `in_use` are keys that change their meaning under nodes that are labelled with them."""
+
+    plan: Plan
+    manifest: Json | None
+    in_use: tuple[str, ...] = ()
+
+    @property
+    def pending(self) -> bool:
+        return self.plan.pending
+
+
+def plan_config(
+    session: Session, cluster: ClusterRef, promises: Sequence[Promise], namespace: str = NAMESPACE
+) -> ConfigPlan:
+    """What the cluster's ConfigMap lacks for these pools. Reads only.
+
+    Raises Invalid as `gather` does, and NotOurs where a ConfigMap of that name belongs to somebody else.
+    """
+    configs = gather(promises)
+    if not configs.documents:
+        return ConfigPlan(Plan((), configs.notes), None)
+    with open_kube(session) as kube:
+        there = kube.config_map(namespace, NAME)
+        if there is not None and (whose := owner(there)) is not None:
+            raise _not_ours(namespace, whose)
+        manifest = {**config_map(configs, namespace), "data": merged(there, configs.data())}
+        in_use = tuple(key for key in changed(there, manifest["data"]) if kube.nodes({pluginkey.LABEL: key}))
+    change = _change(cluster, manifest, there)
+    return ConfigPlan(Plan((change,), (*configs.notes, *_restart(change, in_use))), manifest, in_use)
+
+
+def apply_config(session: Session, planned: ConfigPlan) -> None:
+    """Apply a plan server-side. Raises NotOurs where another tool owns what would change, NotFound where the namespace
+    is missing."""
+    if planned.manifest is None or not planned.pending:
+        return
+    namespace = planned.manifest["metadata"]["namespace"]
+    try:
+        with open_kube(session) as kube:
+            kube.apply_config_map(planned.manifest)
+    except NotFound as error:
+        message = f"the cluster has no namespace {namespace}"
+        hint = f"kubectl create namespace {namespace}, or --namespace where the plugin runs"
+        raise NotFound(message, hint=hint, detail=error.detail) from error
+
+
+def _change(cluster: ClusterRef, manifest: Json, there: Json | None) -> Change:
+    desired = Resource(KIND, NAME, "", cluster, manifest)
+    observed = Resource(KIND, NAME, "", cluster, settled(there)) if there is not None else None
+    return change_of(desired, observed, Comparison())
+
+
+def _not_ours(namespace: str, whose: str) -> NotOurs:
+    message = f"the ConfigMap {namespace}/{NAME} belongs to {whose}"
+    return NotOurs(message, hint="put the keys of `fracgpu plugin config` there, or choose another --namespace")
+
+
+def _restart(change: Change, in_use: Sequence[str]) -> tuple[Finding, ...]:
+    """https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html"""
+    if change.action is not Action.UPDATE or not in_use:
+        return ()
+    message = f"nodes labelled {', '.join(in_use)} keep the old config until their plugin pods start anew"
+    return (info("plugin-restart-needed", message, hint="kubectl rollout restart daemonset of the device plugin"),)
