@@ -184,9 +184,12 @@ _ROLLED: tuple[Path, ...] = (
     ("config", "imageType"),
     ("config", "gvnic"),
     ("version",),
+    (*_ACCELERATOR, "gpuSharingConfig"),
+    (*_ACCELERATOR, "gpuDriverInstallationConfig"),
 )
-_IN_PLACE: tuple[Path, ...] = ((*_ACCELERATOR, "gpuSharingConfig"), (*_ACCELERATOR, "gpuDriverInstallationConfig"))
-"""https://github.com/GoogleCloudPlatform/magic-modules/pull/18493: sharing and driver change, count and type do not."""
+"""Sharing and driver change where type and count do not (https://github.com/GoogleCloudPlatform/magic-modules/pull/18493).
+The device plugin reads its sharing from a file that a node gets at its start, hence new nodes
+(https://github.com/GoogleCloudPlatform/container-engine-accelerators/blob/master/cmd/nvidia_gpu/nvidia_gpu.go)."""
 _IGNORED: tuple[Path, ...] = (("config", "metadata"),)
 
 _COMPARISON = Comparison(
@@ -205,7 +208,6 @@ _COMPARISON = Comparison(
     effects={
         **dict.fromkeys(_REPLACED, Effect.REPLACE),
         **dict.fromkeys(_ROLLED, Effect.ROLLING),
-        **dict.fromkeys(_IN_PLACE, Effect.IN_PLACE),
         **dict.fromkeys(_IGNORED, Effect.IGNORED),
     },
     why={**dict.fromkeys(_REPLACED, _FIXED), **dict.fromkeys(_ROLLED, _RECYCLED)},

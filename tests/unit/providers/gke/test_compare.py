@@ -191,18 +191,18 @@ def test_an_image_type_matches_in_any_case() -> None:
         (
             {"sharing": {"mig": {"profile": "1g.5gb"}, "timeSlicing": {"replicas": 3}}},
             "config.accelerators.0.gpuSharingConfig.maxSharedClientsPerGpu",
-            Effect.IN_PLACE,
+            Effect.ROLLING,
         ),
         (
             {"sharing": {"mig": {"profile": "1g.5gb"}, "mps": {"replicas": 2}}},
             "config.accelerators.0.gpuSharingConfig.gpuSharingStrategy",
-            Effect.IN_PLACE,
+            Effect.ROLLING,
         ),
-        ({"sharing": {"mig": {"profile": "1g.5gb"}}}, "config.accelerators.0.gpuSharingConfig", Effect.IN_PLACE),
+        ({"sharing": {"mig": {"profile": "1g.5gb"}}}, "config.accelerators.0.gpuSharingConfig", Effect.ROLLING),
         (
             {"gke": {"driverVersion": "LATEST", "networkTags": ["a", "b"]}},
             "config.accelerators.0.gpuDriverInstallationConfig.gpuDriverVersion",
-            Effect.IN_PLACE,
+            Effect.ROLLING,
         ),
         ({"machine": "a2-highgpu-2g"}, "config.accelerators.0.acceleratorCount", Effect.REPLACE),
         ({"machine": "a2-highgpu-2g"}, "config.machineType", Effect.ROLLING),
