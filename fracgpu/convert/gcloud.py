@@ -152,11 +152,16 @@ def _more(given: Given) -> dict[str, Any]:
     GKE puts its own taint on GPU nodes, the one that fracgpu would, and installs its usual driver where none is said:
     nothing is to be said of either. https://cloud.google.com/kubernetes-engine/docs/how-to/gpus
     """
-    more: dict[str, Any] = {"gpuTaint": None}
+    policy = given.text("--location-policy")
+    said = {
+        "gke.version": given.text("--node-version"),
+        "gke.maxPods": given.number("--max-pods-per-node"),
+        "gke.locationPolicy": policy and policy.upper(),
+    }
+    more: dict[str, Any] = {"gpuTaint": None, **{path: value for path, value in said.items() if value is not None}}
     if "gpu-driver-version" not in given.pairs("--accelerator", ","):
         more["gke.driver"] = None
-    version = given.text("--node-version")
-    return {**more, "gke.version": version} if version else more
+    return more
 
 
 def node_pool(given: Given) -> Json:

@@ -29,7 +29,7 @@ def words_of(arguments: Sequence[str]) -> list[str]:
 def split(text: str) -> list[str]:
     """The words of a pasted command: continued lines joined, comments, prompt and assignments left out."""
     try:
-        words = shlex.split(COMMENT.sub("", CONTINUED.sub(" ", text)))
+        words = shlex.split(CONTINUED.sub(" ", COMMENT.sub("", text)))
     except ValueError as error:
         raise Invalid.one("usage", f"the command cannot be read: {error}".lower(), hint="check its quotes") from error
     while words and (words[0] in ("$", "sudo", "time") or ASSIGNMENT.fullmatch(words[0])):
