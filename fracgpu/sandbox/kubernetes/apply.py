@@ -164,7 +164,8 @@ def _named(owner: Owner) -> str:
 
 def _without_dropped(body: Json, dropped: Fields, others: list[Owner]) -> Json:
     kept: Fields = frozenset().union(*(owner.fields for owner in others)) if others else frozenset()
-    for path in sorted(dropped, key=len, reverse=True):
+    # Items first: an item that has lost the field that is its key could not be found any more.
+    for path in sorted(dropped, key=lambda path: (path[-1] != ".", -len(path), path)):
         if path in kept or any(own[: len(path) - 1] == path[:-1] for own in kept if path[-1] == "."):
             continue
         body = remove(body, path[:-1] if path[-1] == "." else path) or {}

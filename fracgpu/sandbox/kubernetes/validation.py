@@ -181,8 +181,11 @@ def complete(resource: Resource, body: Json, before: Json | None = None) -> Json
     """The object with the server's defaults, its status and its generation."""
     body = dict(body)
     if resource is resources.PODS:
-        body["spec"] = {**_POD_SPEC, **body["spec"]}
+        body["spec"] = _with_requests({**_POD_SPEC, **body["spec"]})
         body.setdefault("status", {"phase": "Pending", "qosClass": "Burstable"})
+    elif isinstance(body.get("spec"), dict) and "containers" in (body["spec"].get("template") or {}).get("spec", {}):
+        template = body["spec"]["template"]
+        body["spec"] = {**body["spec"], "template": {**template, "spec": _with_requests(template["spec"])}}
     if resource is resources.NAMESPACES:
         labels = {"kubernetes.io/metadata.name": body["metadata"]["name"], **(body["metadata"].get("labels") or {})}
         body["metadata"] = {**body["metadata"], "labels": labels}
@@ -193,6 +196,17 @@ def complete(resource: Resource, body: Json, before: Json | None = None) -> Json
         changed = before is None or before.get("spec") != body["spec"]
         body["metadata"] = {**body["metadata"], "generation": generation + changed}
     return body
+
+
+def _with_requests(spec: Json) -> Json:
+    """What is not asked for is asked for as far as it is allowed."""
+    containers = []
+    for container in spec["containers"]:
+        parts = container.get("resources") or {}
+        limits = parts.get("limits") or {}
+        requests = {**limits, **(parts.get("requests") or {})}
+        containers.append({**container, "resources": {**parts, "requests": requests}} if limits else container)
+    return {**spec, "containers": containers}
 
 
 _POD_SPEC: Json = {

@@ -118,7 +118,9 @@ def _replicas(life: Life, resource: Resource, owner: Json) -> None:
     pods = owned(life.store.objects(resources.PODS, namespace), owner)
     alive = [pod for pod in pods if pod["status"].get("phase") not in ("Failed", "Succeeded")]
     wanted = spec.get("replicas", 1)
-    names = _free_names(owner, {pod["metadata"]["name"] for pod in pods}, ordinal=resource is resources.STATEFUL_SETS)
+    names = _free_names(
+        life, owner, {pod["metadata"]["name"] for pod in pods}, ordinal=resource is resources.STATEFUL_SETS
+    )
     for _ in range(wanted - len(alive)):
         life.store.create(resources.PODS, pod_from(owner, next(names)))
     for pod in alive[wanted:]:
@@ -128,10 +130,10 @@ def _replicas(life: Life, resource: Resource, owner: Json) -> None:
     life.store.replace(resource, {**owner, "status": status})
 
 
-def _free_names(owner: Json, taken: set[str], *, ordinal: bool) -> Iterator[str]:
-    """Names for pods of that owner: `web-0` for a StatefulSet, `web-x7k2p` otherwise."""
+def _free_names(life: Life, owner: Json, taken: set[str], *, ordinal: bool) -> Iterator[str]:
+    """Names for pods of that owner: `web-0` for a StatefulSet, `web-x7k2p` otherwise, which never comes again."""
     name, uid = owner["metadata"]["name"], owner["metadata"]["uid"]
-    number = 0
+    number = 0 if ordinal else life.store.version
     while True:
         suffix = str(number) if ordinal else _hash({"uid": uid, "number": number})[:5]
         number += 1
@@ -165,7 +167,7 @@ def _job(life: Life, job: Json) -> None:
     failed = sum(pod["status"].get("phase") == "Failed" for pod in pods)
     active = len(pods) - succeeded - failed
     completions = spec.get("completions", 1)
-    names = _free_names(job, {pod["metadata"]["name"] for pod in pods}, ordinal=False)
+    names = _free_names(life, job, {pod["metadata"]["name"] for pod in pods}, ordinal=False)
     exhausted = failed > spec.get("backoffLimit", 6)
     room = min(spec.get("parallelism", 1), completions - succeeded) - active
     for _ in range(0 if exhausted else room):

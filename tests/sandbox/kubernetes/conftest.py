@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
+from google.api_core.client_options import ClientOptions
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.container_v1 import ClusterManagerClient, NodePool
 
 from tests.sandbox.conftest import Sandbox
 
@@ -91,14 +94,14 @@ AddPool = Callable[..., list[str]]
 
 
 @pytest.fixture
-def add_pool(api: Api) -> Iterator[AddPool]:
+def add_pool(api: Api) -> AddPool:
     """Make an AKS pool through the cloud's API; gives the names of its nodes once they have joined."""
 
     def add(name: str = "gpus", **properties: Any) -> list[str]:
         put_pool(api.sandbox, name, **properties)
         return api.names("api/v1/nodes", labelSelector=f"agentpool={name}")
 
-    yield add
+    return add
 
 
 def put_pool(sandbox: Sandbox, name: str, **properties: Any) -> None:
@@ -119,6 +122,26 @@ def put_pool(sandbox: Sandbox, name: str, **properties: Any) -> None:
     finally:
         connection.close()
     sandbox.advance(10)
+
+
+def gke_pool(sandbox: Sandbox, name: str, machine: str, gpu: Json) -> Api:
+    """Make a pool of one node in GKE's cluster `sandbox`; gives that cluster's API once the node has joined."""
+    client = ClusterManagerClient(
+        transport="rest",
+        credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
+        client_options=ClientOptions(api_endpoint=sandbox.http),
+    )
+    pool = NodePool(
+        {
+            "name": name,
+            "initial_node_count": 1,
+            "locations": ["us-central1-a"],
+            "config": {"machine_type": machine, "accelerators": [gpu]},
+        }
+    )
+    client.create_node_pool(parent="projects/sandbox/locations/us-central1/clusters/sandbox", node_pool=pool)
+    sandbox.advance(60)
+    return Api(sandbox, "gke", "sandbox", "us-central1", "sandbox")
 
 
 def pod(name: str, *, gpus: int | None = 1, resource: str = "nvidia.com/gpu", **spec: Any) -> Json:

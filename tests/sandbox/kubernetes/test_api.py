@@ -159,7 +159,8 @@ def test_yaml_is_taken_as_well(api: Api) -> None:
 def test_lists_are_cut_and_continued(api: Api) -> None:
     for number in range(5):
         api.create(MAPS, {"metadata": {"name": f"x{number}"}})
-    pages, token = [], {}
+    pages: list[list[str]] = []
+    token: dict[str, str] = {}
     for _ in range(3):
         page = api.get(MAPS, limit="2", **token)
         pages.append([item["metadata"]["name"] for item in page["items"]])

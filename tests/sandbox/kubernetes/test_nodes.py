@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from google.api_core.client_options import ClientOptions
-from google.auth.credentials import AnonymousCredentials
-from google.cloud.container_v1 import ClusterManagerClient
 
 from fracgpu.sandbox.settings import change
 from fracgpu.sandbox.world import Cloud, NodeShape, Pool
 from tests.sandbox.conftest import Sandbox
-from tests.sandbox.kubernetes.conftest import AKS, AddPool, Api, put_pool
+from tests.sandbox.kubernetes.conftest import AKS, AddPool, Api, gke_pool, put_pool
 
 HOUR = 3600.0
 
@@ -78,7 +75,7 @@ def _shape(_: Any, pool: Pool, **changes: Any) -> NodeShape:
 
 
 def condition(node: dict[str, Any], kind: str) -> str:
-    return next(one["status"] for one in node["status"]["conditions"] if one["type"] == kind)
+    return str(next(one["status"] for one in node["status"]["conditions"] if one["type"] == kind))
 
 
 def test_labels_and_taints_of_a_pool_reach_its_nodes_and_leave_the_rest_alone(api: Api, add_pool: AddPool) -> None:
@@ -130,12 +127,6 @@ def test_set_node_makes_it_unready_and_ready_again(api: Api, add_pool: AddPool) 
         assert condition(api.get(f"api/v1/nodes/{name}"), "Ready") == str(ready)
 
 
-@pytest.fixture
-def gke(sandbox: Sandbox) -> ClusterManagerClient:
-    options = ClientOptions(api_endpoint=sandbox.http)
-    return ClusterManagerClient(transport="rest", credentials=AnonymousCredentials(), client_options=options)
-
-
 @pytest.mark.parametrize(
     ("accelerator", "count"),
     [
@@ -151,21 +142,9 @@ def gke(sandbox: Sandbox) -> ClusterManagerClient:
         ),
     ],
 )
-def test_gke_shows_its_shares_under_one_name(
-    sandbox: Sandbox, gke: ClusterManagerClient, accelerator: dict[str, Any], count: str
-) -> None:
+def test_gke_shows_its_shares_under_one_name(sandbox: Sandbox, accelerator: dict[str, Any], count: str) -> None:
     gpu = {"accelerator_count": 1, "accelerator_type": "nvidia-tesla-a100", **accelerator}
-    gke.create_node_pool(
-        parent="projects/sandbox/locations/us-central1/clusters/sandbox",
-        node_pool={
-            "name": "gpus",
-            "initial_node_count": 1,
-            "locations": ["us-central1-a"],
-            "config": {"machine_type": "a2-highgpu-1g", "accelerators": [gpu]},
-        },
-    )
-    api = Api(sandbox, "gke", "sandbox", "us-central1", "sandbox")
-    sandbox.advance(60)
+    api = gke_pool(sandbox, "gpus", "a2-highgpu-1g", gpu)
     (node,) = api.get("api/v1/nodes", labelSelector="cloud.google.com/gke-nodepool=gpus")["items"]
     assert node["status"]["allocatable"]["nvidia.com/gpu"] == count
     assert node["metadata"]["labels"]["topology.kubernetes.io/zone"] == "us-central1-a"
