@@ -276,13 +276,14 @@ class Metadata(Model):
 
 
 class NodePool(Model):
-    """The file form: one document. `status` is what `show` and `export` print beside it, and is not read back."""
+    """The file form: one document. `status` and `sandbox` are what `show` prints beside it; neither is read back."""
 
     api_version: Literal["fracgpu/v1"] = "fracgpu/v1"
     kind: Literal["NodePool"] = "NodePool"
     metadata: Metadata = Metadata()
     spec: NodePoolSpec
     status: dict[str, Any] | None = None
+    sandbox: Bool | None = None
 
 
 def check(spec: NodePoolSpec) -> Iterator[Finding]:
