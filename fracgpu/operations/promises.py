@@ -47,11 +47,16 @@ def existing(session: Session, catalog: Catalog, name: str | None = None) -> Pro
     Raises NotFound for a name that the cluster does not have, and Invalid where that one cannot be understood.
     """
     if name is not None:
-        promise, findings = _understood(found(session, name), catalog)
-        if promise is None:
-            raise Invalid(findings)
-        return Promises((promise,))
+        return Promises((of_existing(found(session, name), catalog),))
     return _all(session.list(), catalog)
+
+
+def of_existing(seen: Observed, catalog: Catalog) -> Promise:
+    """What a pool promises as it exists. Raises Invalid where its hardware cannot be told."""
+    promise, findings = _understood(seen, catalog)
+    if promise is None:
+        raise Invalid(findings)
+    return promise
 
 
 def _all(pools: Iterable[Observed], catalog: Catalog) -> Promises:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from enum import StrEnum
 
+from fracgpu.catalog.load import load
 from fracgpu.errors import NotFound
 from fracgpu.operations.listing import pool_document
 from fracgpu.operations.outcome import Event, Item, Outcome, Work
+from fracgpu.operations.verify import until_verified
 from fracgpu.operations.wait import Wait, in_flight, looked, until_gone, until_ready
 from fracgpu.plan import Action
 from fracgpu.providers import Session, provider
@@ -27,6 +29,8 @@ def wait_for(session: Session, wait: Wait, goal: Goal) -> Work:
     yield from _there(session, wait)
     yield from in_flight(session, wait)
     seen = yield from until_ready(session, wait)
+    if goal is Goal.VERIFIED:
+        yield from until_verified(session, seen, load(), wait)
     document = pool_document(seen, provider(wait.cluster.provider))
     return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document)
 
