@@ -13,7 +13,6 @@ import pytest
 
 from tests.sandbox.kubernetes.conftest import AddPool, Api, pod
 
-Kubectl = Callable[..., str]
 Json = dict[str, Any]
 
 
@@ -21,42 +20,59 @@ class Failed(Exception):
     """kubectl's exit code was not 0; the text is what it said."""
 
 
-@pytest.fixture
-def kubectl(api: Api, tool: Callable[[str], str], tmp_path: Path) -> Kubectl:
+class Kubectl:
     """Runs kubectl on the cluster of `api`; `stdin` is a manifest, as an object or as text."""
-    program = tool("kubectl")
-    config = tmp_path / "kubeconfig"
-    server = api.url.replace("http://", "http://sandbox:sandbox@")
-    config.write_text(
-        json.dumps(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "c",
-                "clusters": [{"name": "c", "cluster": {"server": server}}],
-                "users": [{"name": "u", "user": {"token": "sandbox"}}],
-                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            }
-        )
-    )
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "KUBECONFIG": str(config),
-        "NO_PROXY": "127.0.0.1",
-    }
 
-    def run(*words: str, stdin: object = None) -> str:
-        api.sandbox.advance(10)
-        text = stdin if isinstance(stdin, (str, type(None))) else json.dumps(stdin)
+    def __init__(self, program: str, api: Api, home: Path) -> None:
+        self._program, self._api = program, api
+        config = home / "kubeconfig"
+        server = api.url.replace("http://", "http://sandbox:sandbox@")
+        config.write_text(json.dumps(kubeconfig(server)))
+        own = {"HOME": str(home), "KUBECONFIG": str(config), "NO_PROXY": "127.0.0.1"}
+        self._environment = {"PATH": os.environ["PATH"], **own}
+
+    def __call__(self, *words: str, stdin: object = None) -> str:
+        self._api.sandbox.advance(10)
         done = subprocess.run(
-            [program, *words], input=text, env=environment, capture_output=True, text=True, timeout=60, check=False
+            [self._program, *words],
+            input=stdin if isinstance(stdin, (str, type(None))) else json.dumps(stdin),
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         if done.returncode:
             raise Failed(done.stdout + done.stderr)
         return done.stdout
 
-    return run
+    def until(self, said: str, *words: str) -> str:
+        """Run until a line says so, and end it there; gives that line, empty if it ended without."""
+        command = [self._program, *words]
+        both = subprocess.Popen(
+            command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        with both as running:
+            assert running.stdout is not None
+            line = next((line for line in running.stdout if said in line), "")
+            running.kill()
+        return line
+
+
+@pytest.fixture
+def kubectl(api: Api, tool: Callable[[str], str], tmp_path: Path) -> Kubectl:
+    return Kubectl(tool("kubectl"), api, tmp_path)
+
+
+def kubeconfig(server: str) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": server}}],
+        "users": [{"name": "u", "user": {"token": "sandbox"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+    }
 
 
 def manifest(kind: str, body: Json, version: str = "v1") -> Json:
@@ -157,8 +173,9 @@ def test_drain_heeds_budgets_and_daemonsets(kubectl: Kubectl, api: Api, add_pool
     kubectl("apply", "-f", "-", stdin=manifest("PodDisruptionBudget", budget, "policy/v1"))
     with pytest.raises(Failed, match="cannot delete DaemonSet-managed Pods"):
         kubectl("drain", names[0])
-    with pytest.raises(Failed, match="violate the pod's disruption budget"):
-        kubectl("drain", names[0], "--ignore-daemonsets", "--timeout=1s")
+    assert "will retry" in kubectl.until(
+        "violate the pod's disruption budget", "drain", names[0], "--ignore-daemonsets"
+    )
     assert json.loads(kubectl("get", "node", names[0], "-o", "json"))["spec"]["unschedulable"] is True
     kubectl("delete", "pdb", "web")
     assert "drained" in kubectl("drain", names[0], "--ignore-daemonsets", "--timeout=20s")
