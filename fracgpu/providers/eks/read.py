@@ -47,6 +47,7 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
     seen = read_sharing(body, decode(data.get("UserData")), machine)
     spec: Json = {
         "cluster": observed.cluster.to_json(),
+        "gpu": machine.gpu if machine else None,
         "machine": _first_type(body, data),
         "sharing": seen.sharing,
         "nodes": _nodes(body["scalingConfig"]),
