@@ -320,5 +320,5 @@ def same(before: Any, after: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
+    text = "nothing" if value is None else " ".join(str(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

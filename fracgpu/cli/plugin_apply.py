@@ -50,6 +50,15 @@ def apply(
             output.say(f"applied {namespace}/{NAME} in {cluster.name}")
 
 
+def write_config(session: Session, promise: Promise, *, yes: bool) -> None:
+    """The plugin config that a pool needs, before the pool is made; nothing where it needs none."""
+    planned = plan_config(session, promise.pool.cluster, [promise])
+    consent(planned, yes=yes)
+    if planned.pending:
+        apply_config(session, planned)
+        output.say(f"applied {NAMESPACE}/{NAME} in {promise.pool.cluster.name}")
+
+
 def consent(planned: ConfigPlan, *, yes: bool) -> None:
     """A key that changes its meaning under nodes is asked about. Raises Invalid `confirmation-required`."""
     if planned.in_use:

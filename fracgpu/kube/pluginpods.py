@@ -35,6 +35,12 @@ def is_plugin(pod: Json) -> bool:
     return NAME_PART in name and "nvidia" in _words(pod) and not any(word in name for word in SIDE_WORDS)
 
 
+def is_plugin_set(daemon_set: Json) -> bool:
+    """Whether a DaemonSet runs the device plugin."""
+    template = (daemon_set.get("spec") or {}).get("template") or {}
+    return is_plugin({"metadata": daemon_set["metadata"], "spec": template.get("spec") or {}})
+
+
 def trouble(pod: Json) -> str | None:
     """Why a pod is not healthy, in Kubernetes' words; None where it is."""
     status = pod.get("status") or {}

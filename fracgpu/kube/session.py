@@ -78,6 +78,13 @@ class Kube:
     def daemon_sets(self) -> list[Json]:
         return self._read(lambda: [_json(one) for one in self._client.list(DaemonSet, namespace=EVERYWHERE)])
 
+    def config_maps(self, name: str) -> list[Json]:
+        """The ConfigMaps of that name, of all namespaces."""
+        fields = {"metadata.name": name}
+        return self._read(
+            lambda: [_json(one) for one in self._client.list(ConfigMap, namespace=EVERYWHERE, fields=dict(fields))]
+        )
+
     def config_map(self, namespace: str, name: str) -> Json | None:
         """The ConfigMap; None where there is none of that name."""
         try:

@@ -9,6 +9,7 @@ from fracgpu.catalog.load import Catalog
 from fracgpu.errors import FracgpuError, Invalid, TimedOut
 from fracgpu.kube.promise import Promise
 from fracgpu.kube.verify import Verification
+from fracgpu.operations.afterwards import SLICES_TAKE
 from fracgpu.operations.apply import How, apply
 from fracgpu.operations.outcome import Event
 from fracgpu.operations.planning import Choices
@@ -18,9 +19,6 @@ from fracgpu.operations.verify import until_verified, verify
 from fracgpu.operations.wait import Wait
 from fracgpu.providers import Observed, Session, provider
 from fracgpu.spec import NodePool
-
-SLICES_TAKE = 600.0
-"""Seconds that a node has, once it is up, to show its slices: the plugin starts, and a first boot may reboot."""
 
 
 def prove(

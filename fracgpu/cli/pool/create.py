@@ -43,7 +43,7 @@ def create(
 
         show_plan(offline.plan(), out)
         return
-    from fracgpu.cli.pool.making import make
+    from fracgpu.cli.pool.making import Proof, make
     from fracgpu.operations.apply import How
     from fracgpu.operations.planning import Choices
 
@@ -52,4 +52,5 @@ def create(
     choose_machine([offline.pool], yes=yes)
     limit = seconds(timeout)
     choices = Choices(adopt=adopt, recreate=recreate)
-    make(document, offline, choices, How(wait, preflight), out, timeout=limit, strict=strict)
+    proof = Proof(verify, with_plugin, yes)
+    make(document, offline, choices, How(wait, preflight), out, timeout=limit, strict=strict, proof=proof)
