@@ -8,12 +8,12 @@
 set -uo pipefail
 
 # >>> the pool
-readonly gpus=0
 readonly reboots=0
-instances_of() { echo 0; }
-create_on() { return 0; }
+readonly -a instances=()
+create() { return 0; }
 # <<< the pool
 
+readonly gpus=${#instances[@]}
 readonly root="${FRACGPU_ROOT:-}"
 readonly installed="$root/opt/fracgpu/mig-boot.sh"
 readonly unit="$root/etc/systemd/system/fracgpu-mig.service"
@@ -58,12 +58,42 @@ wait_for_driver() {
   return 1
 }
 
+# Every call of nvidia-smi wakes all GPUs, so each question is asked once for all of them.
+modes() {
+  nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader 2> /dev/null
+}
+
+devices() {
+  nvidia-smi -L | awk '/^GPU / { at = $2 + 0; n[at] += 0 } /^ +MIG / { n[at]++ } END { for (i = 0; i in n; i++) print n[i] }'
+}
+
+join_by_comma() {
+  local IFS=,
+  echo "$*"
+}
+
+# The GPUs to cut, as nvidia-smi takes a list: all of them, or those whose mode is off.
 to_cut() {
-  local gpu
+  local gpu list=() mode=()
+  [ "${1:-}" = off ] && mapfile -t mode < <(modes)
   for ((gpu = 0; gpu < gpus; gpu++)); do
-    [ "$(instances_of "$gpu")" -gt 0 ] && echo "$gpu"
+    [ "${instances[gpu]}" -gt 0 ] && [ "${mode[gpu]:-}" != Enabled ] && list+=("$gpu")
   done
-  return 0
+  join_by_comma "${list[@]}"
+}
+
+all_on() {
+  [ -z "$(to_cut off)" ]
+}
+
+as_wanted() {
+  local gpu count
+  mapfile -t count < <(devices)
+  for ((gpu = 0; gpu < gpus; gpu++)); do
+    [ "${count[gpu]:-0}" -eq "${instances[gpu]}" ] && continue
+    log "GPU $gpu has ${count[gpu]:-0} instances of ${instances[gpu]}"
+    return 1
+  done
 }
 
 # Whatever has a GPU open keeps it from being reset.
@@ -83,22 +113,11 @@ start_clients() {
   done
 }
 
-mode_is_on() {
-  [ "$(nvidia-smi -i "$1" --query-gpu=mig.mode.current --format=csv,noheader 2> /dev/null)" = Enabled ]
-}
-
-all_on() {
-  local gpu
-  for gpu in $(to_cut); do
-    mode_is_on "$gpu" || return 1
-  done
-}
-
 turn_on() {
-  local gpu
-  for gpu in $(to_cut); do
-    mode_is_on "$gpu" || nvidia-smi -i "$gpu" -mig 1 || log "GPU $gpu did not take the mode at once"
-  done
+  local off
+  off=$(to_cut off)
+  [ -z "$off" ] && return 0
+  nvidia-smi -i "$off" -mig 1 || log "not every GPU took the mode at once"
   all_on && return 0
   # Up to Ampere the mode is pending until a reset, and GPUs that NVLink joins are reset together.
   log "MIG mode is pending; resetting the GPUs"
@@ -118,40 +137,24 @@ reboot_once() {
   exec sleep infinity
 }
 
-devices_of() {
-  nvidia-smi -L | awk -v gpu="$1" '/^GPU / { at = $2 + 0 } /^ +MIG / && at == gpu { n++ } END { print n + 0 }'
-}
-
-as_wanted() {
-  local gpu
-  for gpu in $(to_cut); do
-    mode_is_on "$gpu" && [ "$(devices_of "$gpu")" -eq "$(instances_of "$gpu")" ] || return 1
-  done
-}
-
-cut_one() {
-  # Both fail where there is nothing to destroy.
-  nvidia-smi mig -i "$1" -dci > /dev/null 2>&1
-  nvidia-smi mig -i "$1" -dgi > /dev/null 2>&1
-  create_on "$1" || log "GPU $1: nvidia-smi failed"
-  [ "$(devices_of "$1")" -eq "$(instances_of "$1")" ] && return 0
-  log "GPU $1 has $(devices_of "$1") instances of $(instances_of "$1")"
-  return 1
+# Both fail where there is nothing to destroy.
+destroy() {
+  nvidia-smi mig -i "$(to_cut)" -dci > /dev/null 2>&1
+  nvidia-smi mig -i "$(to_cut)" -dgi > /dev/null 2>&1
 }
 
 cut_all() {
-  local gpu
+  [ "$gpus" -eq 0 ] && return 0
   wait_for_driver || return 1
-  if [ -e "$now/cut" ] && as_wanted; then
+  if [ -e "$now/cut" ] && all_on && as_wanted; then
     log "already cut"
     return 0
   fi
   stop_clients
   turn_on || return 1
-  for gpu in $(to_cut); do
-    cut_one "$gpu" || return 1
-  done
-  nvidia-smi -L
+  destroy
+  create || log "nvidia-smi failed"
+  as_wanted
 }
 
 # Taints and labels count only when a node joins, so one that has joined before is kept from coming back instead.

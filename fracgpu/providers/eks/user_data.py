@@ -77,36 +77,28 @@ def script(pool: ResolvedPool) -> str:
 
 def _head(pool: ResolvedPool, cut: Mig) -> Iterator[str]:
     """What differs from pool to pool, as plain shell."""
-    yield f"readonly gpus={len(cut.devices)}"
     yield f"readonly reboots={int(pool.gpu.reboots_for_mig)}"
-    yield ""
-    yield "# Instances of each GPU; the others stay whole."
-    yield "instances_of() {"
-    yield '  case "$1" in'
-    for pattern, layout in _cases(cut):
-        yield f"    {pattern}) echo {sum(count for _, count in layout)} ;;"
-    yield "    *) echo 0 ;;"
-    yield "  esac"
-    yield "}"
-    yield ""
+    yield "# Of each GPU; one without stays whole."
+    yield f"readonly -a instances=({' '.join(str(_instances(layout)) for layout in cut.devices)})"
     yield "# The largest first: a small instance can stand where only a large one fits."
-    yield "create_on() {"
-    yield '  case "$1" in'
-    for pattern, layout in _cases(cut):
-        yield f'    {pattern}) nvidia-smi mig -i "$1" -cgi {_order(pool, layout)} -C ;;'
-    yield "    *) return 0 ;;"
-    yield "  esac"
+    yield "create() {"
+    lines = [f"  nvidia-smi mig -i {gpus} -cgi {_order(pool, layout)} -C" for gpus, layout in _groups(cut)]
+    yield " &&\n  ".join(lines)
     yield "}"
 
 
-def _cases(cut: Mig) -> Iterator[tuple[str, Layout]]:
-    """Each layout and the GPUs that have it, as a `case` pattern."""
+def _instances(layout: Layout | None) -> int:
+    return sum(count for _, count in layout or ())
+
+
+def _groups(cut: Mig) -> Iterator[tuple[str, Layout]]:
+    """Each layout and the GPUs that have it, as `nvidia-smi` takes a list of them."""
     places: dict[Layout, list[str]] = {}
     for index, layout in enumerate(cut.devices):
         if layout:
             places.setdefault(layout, []).append(str(index))
     for layout, indexes in places.items():
-        yield " | ".join(indexes), layout
+        yield ",".join(indexes), layout
 
 
 def _order(pool: ResolvedPool, layout: Layout) -> str:
@@ -122,21 +114,21 @@ def _word(profile: Profile) -> str:
     return profile.name
 
 
-_CASE = re.compile(r'^ +(?P<gpus>[\d |]+)\) nvidia-smi mig -i "\$1" -cgi (?P<words>\S+) -C ;;$', re.MULTILINE)
-_GPUS = re.compile(r"^readonly gpus=(\d+)$", re.MULTILINE)
+_CREATE = re.compile(r"^ +nvidia-smi mig -i (?P<gpus>[\d,]+) -cgi (?P<words>\S+) -C", re.MULTILINE)
+_INSTANCES = re.compile(r"^readonly -a instances=\((?P<counts>[\d ]+)\)$", re.MULTILINE)
 
 
 def read(document: str, gpu: Gpu) -> list[dict[str, int] | None] | None:
     """The layout of each GPU that a document of ours makes; None for a document that is not ours."""
-    count = _GPUS.search(document)
-    if count is None or BOUNDARY not in document:
+    instances = _INSTANCES.search(document)
+    if instances is None or BOUNDARY not in document:
         return None
-    devices: list[dict[str, int] | None] = [None] * int(count[1])
-    for case in _CASE.finditer(document):
-        layout = _counts(shlex.split(case["words"])[0].split(","), gpu)
+    devices: list[dict[str, int] | None] = [None] * len(instances["counts"].split())
+    for made in _CREATE.finditer(document):
+        layout = _counts(shlex.split(made["words"])[0].split(","), gpu)
         if layout is None:
             return None
-        for index in case["gpus"].split("|"):
+        for index in made["gpus"].split(","):
             devices[int(index)] = layout
     return devices
 
