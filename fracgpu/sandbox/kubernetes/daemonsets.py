@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.life import Batch, Life
@@ -46,12 +47,15 @@ def _lost(life: Life, key: Key) -> str | None:
 
 
 def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
+    spec, tolerations = _needs(owner)
     for name in names:
         node = life.store.find(resources.NODES, Key("", name))
         key = pod_key(owner, name)
         pod = life.store.find(resources.PODS, key)
-        wanted = node is not None and admits(owner, node)
-        stays = node is not None and admits(owner, node, ("NoExecute",))
+        fits = node is not None and node_matches(spec, node)
+        taints = (node["spec"].get("taints") or ()) if node else ()
+        wanted = fits and untolerated(taints, tolerations, ("NoSchedule", "NoExecute")) is None
+        stays = wanted or (fits and untolerated(taints, tolerations, ("NoExecute",)) is None)
         if wanted and pod is None:
             life.store.create(resources.PODS, _pod(owner, key, name))
             life.daemon_pods[key] = name
@@ -60,19 +64,21 @@ def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
             life.store.delete(resources.PODS, key)
 
 
-def admits(owner: Json, node: Json, effects: tuple[str, ...] = ("NoSchedule", "NoExecute")) -> bool:
-    """Whether the DaemonSet puts a pod on that node, where taints of those effects count."""
+def _needs(owner: Json) -> tuple[Json, list[Json]]:
+    """What the pods ask of a node, and the taints that they tolerate."""
     spec = owner["spec"]["template"]["spec"]
-    tolerations = [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS]
-    taints = node["spec"].get("taints") or ()
-    return node_matches(spec, node) and untolerated(taints, tolerations, effects) is None
+    return spec, [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS]
 
 
 def pod_key(owner: Json, node: str) -> Key:
     metadata = owner["metadata"]
-    digest = hashlib.sha256(f"{metadata['uid']}/{node}".encode()).digest()
-    suffix = "".join(SUFFIX[byte % len(SUFFIX)] for byte in digest[:5])
-    return Key(metadata["namespace"], f"{metadata['name']}-{suffix}")
+    return Key(metadata["namespace"], f"{metadata['name']}-{_suffix(metadata['uid'], node)}")
+
+
+@lru_cache(maxsize=65536)
+def _suffix(uid: str, node: str) -> str:
+    digest = hashlib.sha256(f"{uid}/{node}".encode()).digest()
+    return "".join(SUFFIX[byte % len(SUFFIX)] for byte in digest[:5])
 
 
 def _pod(owner: Json, key: Key, node: str) -> Json:

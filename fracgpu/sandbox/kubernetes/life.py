@@ -19,6 +19,9 @@ from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
 ROUNDS = 200
 """More rounds than any chain of causes has; reached only by controllers that disagree for ever."""
 
+EVENTS = 5000
+"""Events kept; a real server forgets them after an hour."""
+
 LONG_AGO = 60.0
 """Seconds: what a cluster has when its life begins has been there for so long, and has come to rest."""
 
@@ -156,6 +159,9 @@ class Life:
         if before:
             self.store.replace(resources.EVENTS, {**before, "count": before["count"] + 1, "lastTimestamp": timestamp()})
             return
+        events = self.store.entries(resources.EVENTS)
+        if len(events) >= EVENTS:
+            self.store.delete(resources.EVENTS, next(iter(events))[0])
         self.store.create(
             resources.EVENTS,
             {

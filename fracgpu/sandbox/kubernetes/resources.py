@@ -7,9 +7,12 @@ from dataclasses import dataclass
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Resource:
-    """One row of discovery. `subresources` are path segments below an object; `verbs` what may be done to it."""
+    """One row of discovery. `subresources` are path segments below an object; `verbs` what may be done to it.
+
+    There is one object a kind, so that kinds are compared and hashed as the objects that they are.
+    """
 
     group: str
     version: str

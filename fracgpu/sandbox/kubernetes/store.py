@@ -7,18 +7,20 @@ histories may hold on to what they got. All calls are made with `World.lock` hel
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from fracgpu.sandbox.kubernetes import status
 from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.world import Json
 
-HISTORY = 20_000
+HISTORY = 10_000
 """Changes kept for each kind; a watch that starts before them gets 410 Expired."""
 
 
@@ -67,7 +69,12 @@ def encode(value: object) -> bytes:
 
 def timestamp(ago: float = 0.0) -> str:
     """Now, or that many seconds ago, as Kubernetes writes it."""
-    return (datetime.now(UTC) - timedelta(seconds=ago)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _written(int(time.time() - ago))
+
+
+@lru_cache(maxsize=256)
+def _written(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Store:
@@ -105,8 +112,8 @@ class Store:
             raise status.not_found(resource, key.name)
         return found
 
-    def entries(self, resource: Resource, namespace: str | None = None) -> Iterable[tuple[Key, Entry]]:
-        """All objects of a kind, or those of a namespace, in no order."""
+    def entries(self, resource: Resource, namespace: str | None = None) -> Collection[tuple[Key, Entry]]:
+        """All objects of a kind, or those of a namespace, the longest there first."""
         items = self._kind(resource).objects.items()
         return items if namespace is None else [(key, entry) for key, entry in items if key.namespace == namespace]
 

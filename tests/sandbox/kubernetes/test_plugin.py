@@ -179,7 +179,6 @@ def test_spot_nodes_are_tolerated_until_somebody_says_otherwise(api: Api, add_po
 
 
 def test_without_an_operator_there_is_nothing_to_advertise(api: Api, add_pool: AddPool) -> None:
-    api.sandbox.world.settings["plugin"] = {"aks/other": "absent"}
     other = Api(api.sandbox, "aks", "s", "g", "bare")
     api.sandbox.world.settings["plugin"] = {"aks~s~g~bare": "absent"}
     assert "gpu-operator" not in other.names("api/v1/namespaces")
