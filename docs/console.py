@@ -107,18 +107,25 @@ class Shell:
         self._last = done.returncode
         return done.stdout
 
+    def begin(self) -> None:
+        """A sandbox whose operations take no time worth waiting for."""
+        self.run("fracgpu sandbox start && fracgpu sandbox set operation-seconds 0.2")
+
     def end(self) -> None:
         self.run("fracgpu sandbox stop")
 
 
 def replayed(text: str) -> str:
     """The page with the outputs that its commands really have; those that differ in volatile parts alone are kept."""
+    simulated = any("sandbox" in fence["body"] for fence in FENCE.finditer(text) if fence["kind"] == "console")
     with tempfile.TemporaryDirectory() as folder:
         shell = Shell(Path(folder))
         try:
+            if simulated:
+                shell.begin()
             return FENCE.sub(lambda match: _fence(match, shell), text)
         finally:
-            if "sandbox" in text:
+            if simulated:
                 shell.end()
 
 
