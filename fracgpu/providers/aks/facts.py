@@ -13,7 +13,7 @@ from fracgpu.spec import Taint, TaintEffect
 _PREFIX = "kubernetes.azure.com"
 AGENT_POOL = f"{_PREFIX}/agentpool"
 SPOT_KEY = f"{_PREFIX}/scalesetpriority"
-SPOT_TAINT = Taint(key=SPOT_KEY, value="spot", effect=TaintEffect.NO_SCHEDULE)
+SPOT_TAINT = Taint.of(SPOT_KEY, "spot", TaintEffect.NO_SCHEDULE)
 """Label and taint of Spot nodes, added by the service: https://learn.microsoft.com/azure/aks/spot-node-pool"""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -34,7 +35,10 @@ class _Retry(RetryPolicy[Any, Any]):
 
     def is_retry(self, settings: dict[str, Any], response: Any) -> bool:
         pause = self.get_retry_after(response)
-        return (pause is None or pause <= PATIENCE) and bool(super().is_retry(settings, response))
+        again = (pause is None or pause <= PATIENCE) and bool(super().is_retry(settings, response))
+        if again:
+            response.http_response.close()  # a PUT's answer is a stream, and the SDK lets it lie
+        return again
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +56,10 @@ class Arm:
         self.subscription = door.cluster.subscription or ""
         self._endpoint = door.endpoint
         retry = _Retry(
-            retry_total=4,
+            retry_total=3,
             retry_connect=1,
             retry_read=2,
-            retry_status=4,
+            retry_status=3,
             retry_backoff_factor=0.3,
             retry_backoff_max=5,
         )
@@ -68,6 +72,7 @@ class Arm:
             read_timeout=READ_SECONDS,
             **door.options,
         )
+        weakref.finalize(self, self._client.close)
 
     def pools(self) -> Any:
         """The SDK's calls on agent pools; each inside `calling`."""
