@@ -9,8 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,36 +18,37 @@ from pydantic import BaseModel, ValidationError
 
 from fracgpu.errors import INVALID_CODES, Finding, Invalid
 from fracgpu.spec import API_VERSION, NodePool
-from fracgpu.yamltext import Loader, load_all
+from fracgpu.yamltext import Part, load_parts
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a document was written: the file (`-` is standard input), its text, and which document of it."""
+    """Where a NodePool was written: the file (`-` is standard input), and which part of it; "" and None for flags."""
 
     file: str
-    text: str = field(repr=False)
-    index: int = 0
+    part: Part | None = None
     inside: tuple[str | int, ...] = ()
     """The path to the NodePool inside the document, where it is an item of a list."""
 
-    @cached_property
-    def _root(self) -> Any:
-        documents = yaml.compose_all(self.text, Loader)
-        return next((node for number, node in enumerate(documents) if number == self.index), None)
-
     def locate(self, path: Sequence[str | int]) -> tuple[int, int] | None:
         """Line and column, from 1, of the deepest part of `path` that was written."""
-        node, mark = self._root, None
+        if self.part is None:
+            return None
+        root = node = self.part.root
+        mark = None
         for step in (*self.inside, *path):
             node, found = _step(node, step)
             mark = found or mark
             if node is None:
                 break
-        mark = mark or (self._root and self._root.start_mark)
-        return (mark.line + 1, mark.column + 1) if mark else None
+        mark = mark or (root and root.start_mark)
+        return self.part.place(mark) if mark else None
+
+    def place_roughly(self, finding: Finding) -> Finding:
+        """The finding with its file and the line where its document begins: cheap, for notes on thousands of pools."""
+        return finding if finding.file else finding.at(self.file, self.part.line + 1 if self.part else None, None)
 
     def place(self, finding: Finding) -> Finding:
         """The finding with its file, line and column."""
@@ -171,17 +171,17 @@ def read(text: str, file: str) -> list[Document]:
 def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
     """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
     try:
-        for index, value in enumerate(load_all(text)):
+        for value, part in load_parts(text):
             if value is None:
                 continue
-            origin = Origin(file, text, index)
+            origin = Origin(file, part)
             if (
                 isinstance(value, dict)
                 and str(value.get("kind", "")).endswith("List")
                 and isinstance(value.get("items"), list)
             ):
                 for number, item in enumerate(value["items"]):
-                    yield item, Origin(file, text, index, ("items", number))
+                    yield item, Origin(file, part, ("items", number))
             else:
                 yield _checked(value, origin), origin
     except yaml.YAMLError as error:

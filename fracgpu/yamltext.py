@@ -7,6 +7,8 @@ file of many pools says the same words again and again, and maps, sequences and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -76,8 +78,37 @@ class Loader(SafeLoader):  # type: ignore[misc]
         return mapping
 
 
+@dataclass(frozen=True)
+class Part:
+    """Where one document stands in a text: from and to which character, and the line and column of its start (from
+    0)."""
+
+    text: str = field(repr=False)
+    begin: int
+    end: int
+    line: int
+    column: int
+
+    @cached_property
+    def root(self) -> Any:
+        """The document's nodes, with marks that count from its start; None for an empty one."""
+        try:
+            return yaml.compose(" " * self.column + self.text[self.begin : self.end], Loader)
+        except yaml.YAMLError:  # it needs a %TAG that stands before it
+            return None
+
+    def place(self, mark: Any) -> tuple[int, int]:
+        """Line and column, from 1, of a mark of `root`."""
+        return self.line + mark.line + 1, mark.column + 1
+
+
 def load_all(text: str) -> Iterator[Any]:
     """The documents of a text, empty ones as None. Raises yaml.YAMLError with the place where it stands."""
+    return (value for value, _ in load_parts(text))
+
+
+def load_parts(text: str) -> Iterator[tuple[Any, Part]]:
+    """The documents of a text, each with where it stands."""
     loader = Loader(text)
     try:
         while loader.check_node():
@@ -87,7 +118,8 @@ def load_all(text: str) -> Iterator[Any]:
             value = loader.build(node)
             if loader.aliased and _size(node, {}) > MOST_NODES:
                 raise yaml.constructor.ConstructorError(None, None, "its aliases grow beyond any pool", node.start_mark)
-            yield value
+            start, end = node.start_mark, node.end_mark
+            yield value, Part(text, start.index, end.index, start.line, start.column)
     finally:
         loader.dispose()
 

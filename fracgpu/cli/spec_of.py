@@ -15,7 +15,7 @@ from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import Document, Origin, explain_problem, read_paths
 from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
 
-FLAG_ORIGIN = Origin("", "")
+FLAG_ORIGIN = Origin("")
 OPTIONS = {"aks": AksOptions, "gke": GkeOptions, "eks": EksOptions}
 
 

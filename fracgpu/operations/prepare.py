@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from fracgpu.advertise import remarks
 from fracgpu.catalog.load import Catalog
@@ -32,6 +33,8 @@ READING_ORDER = (
     "spec.tags",
 )
 """Findings are sorted by what they are about: which hardware first, since most of the rest follows from it."""
+MANY = 200
+"""Documents beyond which a note is placed by the document that it is about, since exact places must be looked for."""
 LEVELS = (Level.ERROR, Level.WARNING, Level.INFO)
 
 
@@ -66,15 +69,25 @@ def prepare(
     placeholder: bool = False,
     strict: bool = False,
     origin: Origin | None = None,
+    one_of_many: bool = False,
 ) -> Prepared:
-    """Resolve a pool and check it. Raises Invalid with every finding at once, each with its place in the file."""
+    """Resolve a pool and check it. Raises Invalid with every finding at once, each with its place in the file.
+
+    Of `one_of_many` the notes are placed by the line of their document alone.
+    """
     findings, pool = examined(written, catalog, facts, placeholder=placeholder)
-    placed = sorted_findings(origin.place(finding) if origin else finding for finding in findings)
+    placed = sorted_findings(_placed(finding, origin, one_of_many) for finding in findings)
     raise_errors(placed, strict=strict)
     assert pool is not None, "no pool and no error"
     cloud = provider(pool.provider)
     pool = replace(pool, notes=tuple(placed))
     return Prepared(written, pool, cloud, cloud.desired(pool, facts), tuple(placed), facts)
+
+
+def _placed(finding: Finding, origin: Origin | None, roughly: bool) -> Finding:
+    if origin is None or not origin.file:
+        return finding
+    return origin.place_roughly(finding) if roughly and finding.level is not Level.ERROR else origin.place(finding)
 
 
 def examined(
@@ -120,8 +133,12 @@ def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
     about = finding.field or ""
-    order = next((i for i, start in enumerate(READING_ORDER) if about.startswith(start)), len(READING_ORDER))
-    return (LEVELS.index(finding.level), order, finding.line or 0, finding.column or 0, about)
+    return (LEVELS.index(finding.level), _order(about), finding.line or 0, finding.column or 0, about)
+
+
+@lru_cache(maxsize=1024)
+def _order(about: str) -> int:
+    return next((i for i, start in enumerate(READING_ORDER) if about.startswith(start)), len(READING_ORDER))
 
 
 def prepare_all(
@@ -130,10 +147,19 @@ def prepare_all(
     """Prepare every document offline. Raises Invalid with the findings of all of them."""
     prepared: list[Prepared] = []
     findings: list[Finding] = []
+    many = len(documents) > MANY
     for document in documents:
         try:
-            ready = prepare(document.pool, catalog, placeholder=placeholder, strict=strict, origin=document.origin)
-            prepared.append(ready)
+            prepared.append(
+                prepare(
+                    document.pool,
+                    catalog,
+                    placeholder=placeholder,
+                    strict=strict,
+                    origin=document.origin,
+                    one_of_many=many,
+                )
+            )
         except Invalid as error:
             findings += error.findings
     if findings:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from enum import StrEnum
 from typing import Any, Protocol, cast
 
@@ -235,6 +236,7 @@ REGISTRY: Mapping[ProviderName, str] = {
 """A new cloud is one line here, one folder beside this file and one machines file; see docs/adding-a-cloud.md."""
 
 
+@cache
 def provider(name: ProviderName | str) -> Provider:
     """The cloud of that name; its package is loaded at first use."""
     return cast(Provider, importlib.import_module(REGISTRY[ProviderName(name)]))
