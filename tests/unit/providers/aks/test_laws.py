@@ -14,7 +14,8 @@ from fracgpu.plan import Action, Json
 from fracgpu.providers import Observed, aks
 from fracgpu.providers.aks.update import merged
 from fracgpu.resolve import ResolvedPool, resolve
-from fracgpu.sandbox import aks_body, aks_pools
+from fracgpu.sandbox.aks import body as aks_body
+from fracgpu.sandbox.aks import pools
 from fracgpu.sandbox.world import Cloud, World
 from tests.aks_pools import planned, resolution, resource, seen
 
@@ -138,9 +139,9 @@ class Server:
     def put(self, of: ResolvedPool, body: Json) -> Observed:
         """Make or change the pool, and show it."""
         sent = aks_body.properties(body)
-        _, made, _ = aks_pools.put(self._world, self._cluster, of.name, sent, None)
+        _, made, _ = pools.put(self._world, self._cluster, of.name, sent, None)
         self._world.settle()
-        shown: Json = aks_pools.view(made, "")["properties"]
+        shown: Json = pools.view(made, "")["properties"]
         return seen(of, shown)
 
 
