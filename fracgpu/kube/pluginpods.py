@@ -50,7 +50,7 @@ def trouble(pod: Json) -> str | None:
         ended = state.get("terminated") or {}
         last = (container.get("lastState") or {}).get("terminated") or {}
         if waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
-            detail = waiting.get("message") or last.get("message") or last.get("reason")
+            detail = last.get("message") or status.get("message") or waiting.get("message") or last.get("reason")
             return f"is in {waiting['reason']}" + (f": {detail}" if detail else "")
         if ended and ended.get("exitCode"):
             return f"ended with exit code {ended['exitCode']}: {ended.get('message') or ended.get('reason')}"

@@ -20,6 +20,7 @@ from lightkube.config.models import Cluster, User
 from lightkube.core.exceptions import ConfigError
 from lightkube.models.authorization_v1 import ResourceAttributes, SelfSubjectAccessReviewSpec
 from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.authentication_v1 import SelfSubjectReview
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
@@ -54,7 +55,7 @@ class Kube:
     """A connection to one cluster, as plain JSON. A context manager; raises our errors alone."""
 
     def __init__(self, access: KubeAccess) -> None:
-        self.server = access.server
+        self.server = _shown(access.server)
         with _translated(self.server):
             self._client = _client(access)
 
@@ -78,11 +79,11 @@ class Kube:
     def daemon_sets(self) -> list[Json]:
         return self._read(lambda: [_json(one) for one in self._client.list(DaemonSet, namespace=EVERYWHERE)])
 
-    def config_maps(self, name: str) -> list[Json]:
-        """The ConfigMaps of that name, of all namespaces."""
-        fields = {"metadata.name": name}
+    def config_maps(self, name: str | None = None, namespace: str = EVERYWHERE) -> list[Json]:
+        """The ConfigMaps of all namespaces or of one, or those of that name."""
+        fields = {"metadata.name": name} if name else {}
         return self._read(
-            lambda: [_json(one) for one in self._client.list(ConfigMap, namespace=EVERYWHERE, fields=dict(fields))]
+            lambda: [_json(one) for one in self._client.list(ConfigMap, namespace=namespace, fields=dict(fields))]
         )
 
     def config_map(self, namespace: str, name: str) -> Json | None:
@@ -98,6 +99,14 @@ class Kube:
         wanted = ConfigMap.from_dict(manifest)
         assert isinstance(wanted, ConfigMap)
         return self._read(lambda: _json(self._client.apply(wanted, field_manager=FIELD_MANAGER, dry_run=dry_run)))
+
+    def whoami(self) -> str | None:
+        """Whom the cluster takes the caller for; None where it is older than Kubernetes 1.28 and does not say."""
+        try:
+            answer = self._read(lambda: _json(self._client.create(SelfSubjectReview())))
+        except NotFound:
+            return None
+        return ((answer.get("status") or {}).get("userInfo") or {}).get("username")
 
     def allowed(self, verb: str, resource: str, namespace: str | None = None) -> bool:
         """Whether whoever is signed in may do this."""
@@ -116,6 +125,12 @@ class Kube:
                     raise
                 time.sleep(getattr(error, "retry_after", None) or PAUSE * 2 ** (attempt - 1))
         raise AssertionError("the last try returns or raises")
+
+
+def _shown(server: str) -> str:
+    """The address without credentials that may stand in it."""
+    address = urlsplit(server)
+    return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
 
 
 def _client(access: KubeAccess) -> Client:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from fracgpu.catalog.load import Catalog
-from fracgpu.errors import FracgpuError, Invalid, TimedOut
+from fracgpu.errors import Finding, FracgpuError, Invalid, TimedOut, info
 from fracgpu.kube.promise import Promise
 from fracgpu.kube.verify import Verification
 from fracgpu.operations.afterwards import SLICES_TAKE
@@ -44,19 +44,30 @@ def prove(
     if problem is not None:
         raise problem
     assert result is not None
-    return result
+    after = session.observe(seen.name)
+    left = after.status.nodes if after is not None else None
+    return replace(result, notes=(*result.notes, _left(seen.name))) if left else result
+
+
+def _left(name: str) -> Finding:
+    message = f"{name} has its limits back; its autoscaler ends the node once it has been idle for a while"
+    return info("node-ends-later", message, hint=f"fracgpu pool show {name}")
 
 
 def _one_node(session: Session, seen: Observed, catalog: Catalog) -> Revision:
-    """The pool with one node, or with as few as can be had: one a zone, where counts are per zone."""
+    """The pool with one node, or with as few as can be had: one a zone, where counts are per zone. An autoscaled pool
+    gets a minimum too, since AKS leaves a count to the autoscaler."""
     facts = session.cluster_facts()
+    limits = provider(seen.cluster.provider).read(seen)[0].spec.nodes
+    autoscaled = limits.max is not None and limits.max != limits.min
     try:
-        return revision(seen, scaled(1, None, None), catalog, facts)
+        return revision(seen, scaled(1, 1 if autoscaled else None, None), catalog, facts)
     except Invalid as error:
         counts = [int(count) for count in error.nearest if count.isdecimal() and int(count) > 0]
         if error.code != "nodes-out-of-range" or not counts:
             raise
-        return revision(seen, scaled(min(counts), None, None), catalog, facts)
+        fewest = min(counts)
+        return revision(seen, scaled(fewest, fewest if autoscaled else None, None), catalog, facts)
 
 
 def _as_before(seen: Observed) -> Edit:
@@ -79,6 +90,9 @@ def _look(
     begun = wait.clock.now()
     limited = replace(wait, began=begun, limit=min(wait.left, SLICES_TAKE))
     try:
-        return (yield from until_verified(session, seen, catalog, limited, promise))
+        return (yield from until_verified(session, seen, catalog, limited, promise, fewest=1))
     except TimedOut:
-        return verify(session, session.observe(seen.name) or seen, catalog, promise)
+        last = verify(session, session.observe(seen.name) or seen, catalog, promise)
+        if last.proven:
+            return last
+        raise

@@ -43,27 +43,29 @@ def _wanted(seen: Observed, promise: Promise | None, *, found: bool) -> int | No
 
 
 def until_verified(
-    session: Session, seen: Observed, catalog: Catalog, wait: Wait, promise: Promise | None = None
+    session: Session, seen: Observed, catalog: Catalog, wait: Wait, promise: Promise | None = None, fewest: int = 0
 ) -> Generator[Event, None, Verification]:
-    """Look until all is as promised: plugins take minutes after a node has joined. Raises TimedOut, with what was
-    wrong at the last look."""
+    """Look until all is as promised, on `fewest` nodes at least: plugins take minutes after a node has joined. Raises
+    TimedOut, with what was wrong at the last look."""
     since = wait.clock.now()
     while True:
         pool = (yield from looked(lambda: session.observe(wait.pool), wait)) or seen
         found = yield from looked(partial(verify, session, pool, catalog, promise), wait)
-        if found.ok:
+        if found.ok and len(found.nodes) >= fewest:
             return found
-        first = failures(found)[0]
-        yield wait.event(f"waiting for slices: {first.message}")
+        yield wait.event(f"waiting for slices: {_first(found)}")
         try:
             wait.rest(since)
         except TimedOut as error:
             raise _late(found, error) from error
 
 
+def _first(found: Verification) -> str:
+    return next((one.message for one in failures(found)), "no node has joined yet")
+
+
 def _late(found: Verification, error: TimedOut) -> TimedOut:
-    first = failures(found)[0]
-    message = f"{found.pool} was not as promised in time: {first.message}"
+    message = f"{found.pool} was not as promised in time: {_first(found)}"
     return TimedOut(message, hint=error.hint, detail={**error.detail, "verification": found.to_json()})
 
 

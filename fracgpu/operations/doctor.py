@@ -1,0 +1,106 @@
+"""What keeps fracgpu from working with a cluster: one check after another, each with its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fracgpu.catalog.load import Catalog
+from fracgpu.errors import Finding, FracgpuError, Invalid, Level
+from fracgpu.kube.installed import mismatches, plugins
+from fracgpu.kube.plugin import NAMESPACE
+from fracgpu.operations.kube import open_kube
+from fracgpu.operations.promises import existing
+from fracgpu.plan import Json
+from fracgpu.providers import Session
+from fracgpu.resolve import ClusterRef
+
+Connect = Callable[[ClusterRef], Session]
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. `error` is what a command would end in because of it."""
+
+    name: str
+    state: State
+    message: str
+    hint: str | None = None
+    error: FracgpuError | None = None
+
+    def to_json(self) -> Json:
+        return {
+            "name": self.name,
+            "state": self.state.value,
+            "message": self.message,
+            "hint": self.hint,
+            "code": self.error.code if self.error else None,
+        }
+
+
+def examine(cluster: ClusterRef, connect: Connect, catalog: Catalog) -> Iterator[Check]:
+    """The checks of one cluster, in the order in which a command needs what they look at. What cannot be looked at
+    because of an earlier failure is left out."""
+    try:
+        session = connect(cluster)
+        facts = session.cluster_facts()
+    except FracgpuError as error:
+        yield _failed("cloud", error)
+        return
+    version = f", Kubernetes {facts.version}" if facts.version else ""
+    yield Check("cloud", State.OK, f"signed in; {cluster.provider.upper()} has the cluster {cluster.name}{version}")
+    try:
+        pools = session.list()
+    except FracgpuError as error:
+        yield _failed("pools", error)
+        return
+    yield Check("pools", State.OK, f"may list node pools; there are {len(pools)}")
+    try:
+        yield from _kubernetes(session, catalog)
+    except FracgpuError as error:
+        yield _failed("kubernetes", error)
+
+
+def _kubernetes(session: Session, catalog: Catalog) -> Iterator[Check]:
+    with open_kube(session) as kube:
+        who = kube.whoami()
+        yield Check("kubernetes", State.OK, f"{kube.server} answers" + (f"; there you are {who}" if who else ""))
+        for verb, resource, namespace, why in RIGHTS:
+            if not kube.allowed(verb, resource, namespace):
+                message = f"may not {verb} {resource}" + (f" in {namespace}" if namespace else "") + f": {why} needs it"
+                yield Check("permissions", State.WARNING, message, "ask for a role in the cluster that permits it")
+        daemon_sets = kube.daemon_sets()
+        found = plugins(daemon_sets)
+        places = sorted({NAMESPACE, *(part.namespace for part in found)})
+        maps = [one for place in places for one in kube.config_maps(namespace=place)]
+    yield Check("plugin", State.OK, ", ".join(map(str, found)) or "no device plugin runs as a DaemonSet")
+    promises = existing(session, catalog)
+    for finding in (*promises.notes, *mismatches(promises.items, daemon_sets, maps)):
+        yield _told(finding)
+
+
+RIGHTS = (
+    ("list", "nodes", None, "pool verify"),
+    ("list", "pods", None, "pool verify"),
+    ("patch", "configmaps", NAMESPACE, "plugin apply"),
+    ("create", "pods/eviction", None, "draining before a delete"),
+)
+"""Verb, resource, namespace, and what needs it."""
+
+
+def _failed(name: str, error: FracgpuError) -> Check:
+    return Check(name, State.FAILED, error.message, error.hint, error)
+
+
+def _told(finding: Finding) -> Check:
+    if finding.level is Level.ERROR:
+        return Check(finding.code, State.FAILED, finding.message, finding.hint, Invalid([finding]))
+    state = State.WARNING if finding.level is Level.WARNING else State.OK
+    return Check(finding.code, state, finding.message, finding.hint)

@@ -1,0 +1,162 @@
+"""lightkube against the sandbox's API: reads, server-side apply, and errors as ours."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fracgpu.errors import (
+    CloudError,
+    Forbidden,
+    FracgpuError,
+    Invalid,
+    NotFound,
+    NotOurs,
+    NotSignedIn,
+    Throttled,
+    Unreachable,
+)
+from fracgpu.kube import session
+from fracgpu.kube.access import KubeAccess
+from fracgpu.kube.session import Kube
+from fracgpu.plan import Json
+from tests.kube_pools import Cloud
+
+if TYPE_CHECKING:
+    from tests.sandbox.conftest import Sandbox
+
+NAME, NAMESPACE = "fracgpu-device-plugin", "gpu-operator"
+
+
+@pytest.fixture
+def access(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> KubeAccess:
+    """The way to AKS's cluster `sandbox`; what is tried again is tried at once."""
+    monkeypatch.setattr(session, "PAUSE", 0.001)
+    return Cloud(sandbox, "aks").session().kube_access()
+
+
+def config_map(**data: str) -> Json:
+    labels = {"app.kubernetes.io/managed-by": "fracgpu"}
+    metadata = {"name": NAME, "namespace": NAMESPACE, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+@pytest.mark.parametrize("cloud", ["aks", "gke", "eks"])
+def test_every_cloud_leads_to_its_own_cluster(sandbox: Sandbox, cloud: str) -> None:
+    promise, _ = Cloud(sandbox, cloud).make("gpus", gpu="t4", nodes={"count": 2})
+    with Cloud(sandbox, cloud).kube() as kube:
+        nodes = kube.nodes(dict([promise.pool_label]))
+        assert len(nodes) == 2
+        assert kube.nodes({promise.pool_label[0]: "other"}) == []
+        pods = kube.pods_on(nodes[0]["metadata"]["name"])
+        assert {pod["spec"]["nodeName"] for pod in pods} == {nodes[0]["metadata"]["name"]}
+        assert pods
+
+
+def test_apply_makes_changes_and_takes_back_only_its_own(access: KubeAccess) -> None:
+    with Kube(access) as kube:
+        assert kube.config_map(NAMESPACE, NAME) is None
+        kube.apply_config_map(config_map(one="1", two="2"))
+        kube.apply_config_map(config_map(one="1"))
+        there = kube.config_map(NAMESPACE, NAME)
+        assert there is not None
+        assert there["data"] == {"one": "1"}
+        managers = {entry["manager"] for entry in there["metadata"]["managedFields"]}
+        assert managers == {"fracgpu"}
+        assert [one["metadata"]["namespace"] for one in kube.config_maps(NAME)] == [NAMESPACE]
+
+
+def test_a_dry_run_changes_nothing(access: KubeAccess) -> None:
+    with Kube(access) as kube:
+        assert kube.apply_config_map(config_map(one="1"), dry_run=True)["data"] == {"one": "1"}
+        assert kube.config_map(NAMESPACE, NAME) is None
+
+
+def test_what_another_manager_owns_is_not_taken(access: KubeAccess, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Kube(access) as kube:
+        with monkeypatch.context() as patch:
+            patch.setattr(session, "FIELD_MANAGER", "argocd")
+            kube.apply_config_map(config_map(one="theirs"))
+        with pytest.raises(NotOurs) as caught:
+            kube.apply_config_map(config_map(one="ours"))
+        assert "argocd" in caught.value.message
+        there = kube.config_map(NAMESPACE, NAME)
+        assert there is not None
+        assert there["data"] == {"one": "theirs"}
+
+
+def test_a_namespace_that_is_missing(access: KubeAccess) -> None:
+    manifest = config_map(one="1")
+    manifest["metadata"]["namespace"] = "nowhere"
+    with Kube(access) as kube, pytest.raises(NotFound):
+        kube.apply_config_map(manifest)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(401, NotSignedIn), (403, Forbidden), (429, Throttled), (500, CloudError), (503, Throttled)],
+)
+def test_refusals(sandbox: Sandbox, access: KubeAccess, status: int, kind: type[FracgpuError]) -> None:
+    sandbox.world.faults.add("k8s", "list nodes", status=status, message="because", times=9)
+    with Kube(access) as kube, pytest.raises(kind) as caught:
+        kube.nodes({})
+    assert "because" in caught.value.message
+    assert caught.value.detail["status"] == status
+
+
+def test_a_server_that_is_busy_for_a_moment(sandbox: Sandbox, access: KubeAccess) -> None:
+    sandbox.world.faults.add("k8s", "list nodes", status=503, message="starting", times=2)
+    with Kube(access) as kube:
+        assert kube.nodes({})
+
+
+def test_a_connection_that_breaks_once(sandbox: Sandbox, access: KubeAccess) -> None:
+    sandbox.world.faults.add("k8s", "list nodes", drop=True, times=1)
+    with Kube(access) as kube:
+        assert kube.nodes({})
+
+
+def test_nobody_there(access: KubeAccess, free_port: int) -> None:
+    gone = KubeAccess(server=f"http://127.0.0.1:{free_port}", token="x")
+    with Kube(gone) as kube, pytest.raises(Unreachable) as caught:
+        kube.nodes({})
+    assert str(free_port) in caught.value.message
+
+
+def test_a_token_never_travels_in_the_clear() -> None:
+    with pytest.raises(Invalid):
+        Kube(KubeAccess(server="http://kubernetes.example.com", token="secret"))
+
+
+def test_secrets_are_not_shown(access: KubeAccess) -> None:
+    shown = repr(KubeAccess(server="https://x", token="secret", kubeconfig={"users": ["secret"]}))
+    assert "secret" not in shown
+
+
+def test_a_kubeconfig_that_signs_in_by_a_command(access: KubeAccess, tmp_path: Path) -> None:
+    script = tmp_path / "login"
+    script.write_text(f'#!{sys.executable}\nprint(\'{{"status": {{"token": "sandbox"}}}}\')\n', encoding="utf-8")
+    script.chmod(0o700)
+    with Kube(with_user(access, {"exec": {"apiVersion": "v1", "command": str(script)}})) as kube:
+        assert kube.nodes({})
+    with Kube(with_user(access, {})) as kube, pytest.raises(NotSignedIn):
+        kube.nodes({})
+
+
+def with_user(access: KubeAccess, user: dict[str, Any]) -> KubeAccess:
+    config = {
+        "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": access.server}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+        "users": [{"name": "u", "user": user}],
+    }
+    return dataclasses.replace(access, token=None, kubeconfig=config, context="here")
+
+
+def test_what_one_may_do(access: KubeAccess) -> None:
+    with Kube(access) as kube:
+        assert kube.allowed("patch", "configmaps", NAMESPACE)
