@@ -15,7 +15,7 @@ import fracgpu.providers
 from fracgpu.advertise import NodeFacts
 from fracgpu.catalog.load import load, profiles_folder
 from fracgpu.catalog.models import ProviderName
-from fracgpu.cli.settings import SANDBOX_CLUSTERS
+from fracgpu.cli.settings import sandbox_cluster
 from fracgpu.operations.prepare import prepare
 from fracgpu.plan import Comparison
 from fracgpu.providers import REGISTRY, Form, Provider, Session, provider
@@ -49,6 +49,15 @@ def test_functions_take_what_the_contract_says(cloud: ProviderName, name: str) -
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
+def test_no_module_of_a_package_takes_a_members_name(cloud: ProviderName) -> None:
+    """Importing a submodule puts it into its package, in the place of a function of that name."""
+    package = f"fracgpu.providers.{cloud.value}"
+    for found in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        importlib.import_module(found.name)
+    assert [name for name in FUNCTIONS if not callable(getattr(provider(cloud), name))] == []
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
 def test_calls_itself_by_its_own_name(cloud: ProviderName) -> None:
     own = provider(cloud)
     assert (own.NAME, own.POOL_KIND.partition(".")[0]) == (cloud, cloud.value)
@@ -79,7 +88,7 @@ def test_no_form_belongs_to_two_clouds(cloud: ProviderName) -> None:
 def test_has_machines_and_a_sandbox_cluster(cloud: ProviderName) -> None:
     assert (profiles_folder() / "machines" / f"{cloud.value}.toml").is_file()
     assert load().machines(cloud)
-    assert SANDBOX_CLUSTERS[cloud.value].provider == cloud.value
+    assert sandbox_cluster(cloud.value).provider == cloud.value
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
@@ -117,7 +126,7 @@ def _reference(name: str) -> str:
 def _whole(cloud: ProviderName) -> Any:
     """The smallest pool of a cloud: its first machine, uncut."""
     machine = next(one for one in load().machines(cloud) if not one.fractional and not one.accessory)
-    cluster = SANDBOX_CLUSTERS[cloud.value].model_copy(update={"name": "prod"})
+    cluster = sandbox_cluster(cloud.value).model_copy(update={"name": "prod"})
     spec = NodePoolSpec(cluster=Cluster.model_validate(cluster.model_dump()), machine=machine.name)
     return prepare(NodePool(spec=spec), load())
 
