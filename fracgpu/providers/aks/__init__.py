@@ -6,19 +6,21 @@ node label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.providers import Form, Session, Support
+from fracgpu.errors import Finding, PartNotInstalled
+from fracgpu.plan import Resource
+from fracgpu.providers import Form, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND, desired
 from fracgpu.providers.aks.facts import node_facts
-from fracgpu.providers.aks.forms import render
-from fracgpu.providers.aks.read import read
+from fracgpu.providers.aks.failures import SIGN_IN
 from fracgpu.providers.aks.rules import rules
-from fracgpu.resolve import ClusterRef
+from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
+from fracgpu.spec import NodePool
 
 __all__ = [
     "FORMS",
@@ -63,13 +65,33 @@ FORMS: Mapping[Form, str] = {
 }
 
 
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a pool, and notes on what it cannot say."""
+    from fracgpu.providers.aks.file_form import read as read_pool
+
+    return read_pool(observed)
+
+
+def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
+    """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
+    from fracgpu.providers.aks.forms import render as render_form
+
+    return render_form(form, resources, pool)
+
+
 def sign_in_hint() -> str:
     """The command that signs a person in."""
-    return "az login"
+    return SIGN_IN
 
 
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
-    from fracgpu.providers.aks.session import connect as open_session
-
+    try:
+        from fracgpu.providers.aks.session import connect as open_session
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(("azure", "msal")):
+            raise
+        message = f"Azure's SDK is not installed: {error.name} is missing"
+        hint = "pip install azure-identity azure-mgmt-containerservice"
+        raise PartNotInstalled(message, hint=hint) from error
     return open_session(cluster, access)

@@ -103,6 +103,12 @@ def test_what_a_file_cannot_say_is_noted() -> None:
     ]
 
 
+def test_one_pool_after_another() -> None:
+    """A package's function is not lost to a module of its name that is imported when it is first called."""
+    there = seen(pool(**A100_MIG), properties(**A100_MIG))
+    assert aks.read(there) == aks.read(there)
+
+
 def test_a_pool_of_ours_needs_no_note() -> None:
     assert aks.read(seen(pool(**A100_MIG), properties(**A100_MIG)))[1] == ()
 
