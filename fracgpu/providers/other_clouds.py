@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding
-from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import AksOptions, EksOptions, GkeOptions
+from fracgpu.resolve import NO_AKS, NO_EKS, NO_GKE, ResolvedPool
 
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:
     """A finding for each cloud but the pool's own whose options are set."""
-    said = {"aks": pool.aks != AksOptions(), "gke": pool.gke != GkeOptions(), "eks": pool.eks != EksOptions()}
+    said = {"aks": pool.aks != NO_AKS, "gke": pool.gke != NO_GKE, "eks": pool.eks != NO_EKS}
     for name, any_said in said.items():
         if any_said and name != pool.provider.value:
             message = f"options of {name.upper()} on a pool of {pool.provider.upper()}"

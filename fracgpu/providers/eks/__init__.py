@@ -6,17 +6,19 @@ the kubelet, the GPU Operator, or NVIDIA's device plugin in the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.errors import Finding
+from fracgpu.plan import Resource
 from fracgpu.providers import Form, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import KIND, desired
 from fracgpu.providers.eks.facts import node_facts
-from fracgpu.providers.eks.read import read
+from fracgpu.providers.eks.file_form import read
 from fracgpu.providers.eks.rules import rules
-from fracgpu.resolve import ClusterRef
+from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
 
 __all__ = [
@@ -60,6 +62,13 @@ FORMS: Mapping[Form, str] = {
     Form.EKSCTL: "managedNodeGroups of eksctl's ClusterConfig",
     Form.TERRAFORM: "aws_eks_node_group of hashicorp/aws",
 }
+
+
+def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
+    """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
+    from fracgpu.providers.eks.forms import render as render_form
+
+    return render_form(form, resources, pool)
 
 
 def sign_in_hint() -> str:

@@ -113,7 +113,7 @@ def _read_share(nvidia: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_mig(nvidia: dict[str, Any], gpu: Gpu | None) -> dict[str, Any] | None:
-    """The profile of this GPU, which may be written as the number of slices."""
+    """The profile of this GPU. A number of slices, which Bottlerocket takes too, is none that fracgpu writes."""
     value = nvidia.get("mig", {}).get("profile", {}).get(gpu.bottlerocket_key if gpu else None)
     if gpu is None or value is None:
         return None

@@ -17,7 +17,7 @@ INSTANCE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 REGION_LABEL = "topology.kubernetes.io/region"
 
-STARTUP_TAINT = Taint(key="fracgpu.dev/mig-pending", value="true", effect=TaintEffect.NO_SCHEDULE)
+STARTUP_TAINT = Taint.of("fracgpu.dev/mig-pending", "true", TaintEffect.NO_SCHEDULE)
 """Keeps pods off a node of the gpu-operator backend until its GPUs are cut; whoever sees the cut done takes it off."""
 
 

@@ -101,13 +101,14 @@ def _tags(pool: ResolvedPool) -> Iterator[Finding]:
     for key, value in pool.tags.items():
         field = f"spec.tags.{key}"
         if key.lower().startswith("aws:"):
-            yield Finding("invalid-tag", f"{key}: tags that begin with aws: are AWS's own", field=field)
+            message = f"{key}: tags that begin with aws: are AWS's own"
+            yield Finding("invalid-tag", message, field=field, hint="use another key")
         elif not 1 <= len(key) <= LONGEST_TAG_KEY:
             message = f"a tag's key has 1 to {LONGEST_TAG_KEY} characters, not {len(key)}"
-            yield Finding("invalid-tag", message, field=field)
+            yield Finding("invalid-tag", message, field=field, hint="use another key")
         if len(value) > LONGEST_TAG_VALUE:
             message = f"the value of the tag {key} has {len(value)} characters; {LONGEST_TAG_VALUE} are the most"
-            yield Finding("invalid-tag", message, field=field)
+            yield Finding("invalid-tag", message, field=field, hint="shorten it")
     yield from _autoscaler_tags(pool)
     count = len({**resource_tags(pool), **pool.tags, MANAGED: "true"})
     if count > MOST_TAGS:

@@ -13,7 +13,7 @@ from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.facts import capacity_block, instance_types
 from fracgpu.providers.eks.template import needed
 from fracgpu.resolve import ResolvedPool
-from fracgpu.sharing import Backend
+from fracgpu.sharing import Backend, Mig
 from fracgpu.spec import Capacity
 
 _AMIS = "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html"
@@ -21,6 +21,7 @@ _BLOCKS = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.
 _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
 MOST_TYPES = 20
+DISK_TYPES = ("gp3", "gp2")
 MOST_DISK = 16384
 """GiB: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, and EBS's own for gp3."""
 
@@ -33,7 +34,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
     yield from _disk(pool)
     yield from _own_template(pool)
     if pool.machine.note:
-        yield info("machine-note", pool.machine.note, field="spec.machine")
+        yield info("machine-note", pool.machine.note.rstrip("."), field="spec.machine")
 
 
 def _image(pool: ResolvedPool) -> Iterator[Finding]:
@@ -42,7 +43,7 @@ def _image(pool: ResolvedPool) -> Iterator[Finding]:
     if derived is None and (said is None or ami.family(pool.backend) == "BOTTLEROCKET"):
         message = f"there is no {ami.family(pool.backend)} image with the driver for {pool.machine.name}"
         others = tuple(pool.machine.ami_types)
-        hint = f"--backend {Backend.USER_DATA}" if pool.backend is Backend.BOTTLEROCKET else None
+        hint = _other_backend(pool) if pool.backend is Backend.BOTTLEROCKET else None
         yield Finding("not-expressible", message, field="spec.eks.backend", nearest=others, hint=hint, link=_AMIS)
         return
     near = (derived,) if derived else ()
@@ -61,6 +62,11 @@ def _image(pool: ResolvedPool) -> Iterator[Finding]:
         yield Finding("invalid-value", f"{said!r} is no AMI type of EKS", field=field, nearest=close, hint=hint)
     else:
         yield from _image_fits(pool, said, near)
+
+
+def _other_backend(pool: ResolvedPool) -> str:
+    cuts = isinstance(pool.sharing.cut, Mig)
+    return f"--backend {Backend.USER_DATA if cuts else Backend.DEVICE_PLUGIN}"
 
 
 def _custom(pool: ResolvedPool) -> Iterator[Finding]:
@@ -93,7 +99,7 @@ def _types(pool: ResolvedPool) -> Iterator[Finding]:
     field = "spec.eks.instanceTypes"
     if len(names) > MOST_TYPES:
         message = f"{len(names)} instance types, and a node group takes {MOST_TYPES} at most"
-        yield Finding("invalid-value", message, field=field)
+        yield Finding("invalid-value", message, field=field, hint="leave some out")
     if pool.machine.name not in names:
         message = f"the pool's machine {pool.machine.name} is not among {', '.join(names)}"
         hint = f"--machine {names[0]}, or name it among them"
@@ -156,6 +162,12 @@ def _disk(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.disk_gb is not None and pool.disk_gb > MOST_DISK:
         message = f"a disk has at most {MOST_DISK} GiB, not {pool.disk_gb}"
         yield Finding("invalid-value", message, field="spec.disk.sizeGb", nearest=(str(MOST_DISK),))
+    said = pool.eks.disk_type
+    if said is not None and said not in DISK_TYPES:
+        reason = "has provisioned IOPS, which cannot be said here" if said in ("io1", "io2") else "holds no node"
+        message = f"a disk of type {said} {reason}; {' and '.join(DISK_TYPES)} do"
+        link = "https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html"
+        yield Finding("invalid-value", message, field="spec.eks.diskType", nearest=DISK_TYPES, link=link)
 
 
 def _own_template(pool: ResolvedPool) -> Iterator[Finding]:

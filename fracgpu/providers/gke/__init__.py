@@ -7,20 +7,20 @@ nvidia.com/gpu that a pod tells from others by node labels.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import PartNotInstalled
+from fracgpu.errors import Finding, PartNotInstalled
+from fracgpu.plan import Resource
 from fracgpu.providers import Form, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND, desired
 from fracgpu.providers.gke.facts import node_facts
 from fracgpu.providers.gke.failures import SIGN_IN
-from fracgpu.providers.gke.forms import render
-from fracgpu.providers.gke.read import read
+from fracgpu.providers.gke.file_form import read
 from fracgpu.providers.gke.rules import rules
-from fracgpu.resolve import ClusterRef
+from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
 
 __all__ = [
@@ -64,6 +64,13 @@ FORMS: Mapping[Form, str] = {
     Form.GCLOUD: "gcloud container node-pools create",
     Form.TERRAFORM: "google_container_node_pool of hashicorp/google",
 }
+
+
+def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
+    """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
+    from fracgpu.providers.gke.forms import render as render_form
+
+    return render_form(form, resources, pool)
 
 
 def sign_in_hint() -> str:

@@ -59,7 +59,7 @@ def _taints(pool: ResolvedPool) -> tuple[Taint, ...]:
     if any(taint.key == GPU_TAINT_KEY for taint in pool.taints):
         return pool.taints
     key, value, effect = GPU_TAINT
-    return (*pool.taints, Taint(key=key, value=value, effect=effect))
+    return (*pool.taints, Taint.of(key, value, effect))
 
 
 def _max_per_container(pool: ResolvedPool) -> int | None:

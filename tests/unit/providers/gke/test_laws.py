@@ -14,8 +14,8 @@ from fracgpu.plan import Action, Json, change_of
 from fracgpu.providers import gke
 from fracgpu.providers.gke.steps import next_step
 from fracgpu.resolve import ResolvedPool, resolve
-from fracgpu.sandbox.gke_pool import filled
-from fracgpu.sandbox.gke_rules import check_new_pool
+from fracgpu.sandbox.gke.pool import filled
+from fracgpu.sandbox.gke.rules import check_new_pool
 from fracgpu.sandbox.world import Cloud, Cluster, World
 from tests.gke_pools import FACTS, ZONES, resolution, resource, seen
 from tests.unit.providers.gke.test_steps import current, server

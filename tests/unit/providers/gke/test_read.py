@@ -11,7 +11,7 @@ from fracgpu.errors import Level
 from fracgpu.plan import Action, Json, change_of
 from fracgpu.providers import FLEET, MANAGED, Phase, gke
 from fracgpu.resolve import resolve
-from fracgpu.sandbox.gke_pool import filled
+from fracgpu.sandbox.gke.pool import filled
 from fracgpu.sandbox.world import Cloud, Cluster
 from tests.gke_pools import FACTS, body, pool, seen
 

@@ -13,8 +13,8 @@ from fracgpu.plan import Action, Json, Resource, change_of
 from fracgpu.providers import FLEET, MANAGED, gke
 from fracgpu.providers.gke.compare import GPU_TAINT
 from fracgpu.providers.gke.steps import SIZE, Step, next_step
-from fracgpu.sandbox import gke_update
-from fracgpu.sandbox.gke_pool import filled
+from fracgpu.sandbox.gke import update
+from fracgpu.sandbox.gke.pool import filled
 from fracgpu.sandbox.world import Cloud, Cluster
 from tests.gke_pools import body, pool, resource
 
@@ -31,7 +31,7 @@ def server(shown: Json, step: Step) -> Json:
     """The pool after a step, as the sandbox's server has it."""
     request = copy.deepcopy(step.request)
     if step.call == "UpdateNodePool":
-        return gke_update.updated(ELSEWHERE, shown, request)
+        return update.updated(ELSEWHERE, shown, request)
     if step.call == "SetNodePoolSize":
         return {**shown, "initialNodeCount": request["nodeCount"]}
     scaling = request.get("autoscaling", {})
