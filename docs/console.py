@@ -23,7 +23,7 @@ FENCE = re.compile(
     r"^(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 PROGRESS = re.compile(r"^\S+: .* \((\d+m)?\d+s\)\n?", re.MULTILINE)
-PORT = re.compile(r"127\.0\.0\.1:\d+")
+RANDOM = ((re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"), (re.compile(r"-\d{8}-vmss"), "-ID-vmss"))
 
 
 @dataclass(slots=True)
@@ -67,8 +67,10 @@ def pages() -> list[Path]:
 
 
 def steady(text: str) -> str:
-    """The text without what differs from run to run: ports, and how often and after how long progress was looked at."""
-    text = PORT.sub("127.0.0.1:PORT", PROGRESS.sub("", text))
+    """The text without what differs from run to run: ports, ids, and when progress was looked at."""
+    text = PROGRESS.sub("", text)
+    for pattern, word in RANDOM:
+        text = pattern.sub(word, text)
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
