@@ -21,7 +21,7 @@ once; every other error is about one fact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as member
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -107,7 +107,8 @@ class Finding:
         }
 
     def at(self, file: str | None, line: int | None, column: int | None) -> Finding:
-        return replace(self, file=file, line=line, column=column)
+        about = (self.code, self.message, self.level, self.field, self.hint, self.nearest, self.link, self.detail)
+        return Finding(*about, file, line, column)  # a file of thousands of pools has tens of thousands of these
 
 
 def warning(code: str, message: str, **rest: Any) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from fracgpu.catalog import geometry, query
@@ -152,14 +152,19 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
     sharing = _sharing(spec, choice, findings)
     if choice.chosen:
         findings.append(_machine_chosen(choice, sharing))
-    pool = _pool(written, cluster, choice, sharing)
-    if len(pool.taints) > len(spec.taints or ()):
+    if len(_taints(spec)) > len(spec.taints or ()):
         findings.append(_gpu_taint_added())
     notes = tuple(finding for finding in findings if finding.level is not Level.ERROR)
-    return Resolution(replace(pool, notes=notes), tuple(findings))
+    return Resolution(_pool(written, cluster, choice, sharing, notes), tuple(findings))
 
 
-def _pool(written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Sharing) -> ResolvedPool:
+NO_AKS, NO_GKE, NO_EKS = AksOptions.model_construct(), GkeOptions.model_construct(), EksOptions.model_construct()
+"""Made once: they never change, and a file may hold thousands of pools."""
+
+
+def _pool(
+    written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Sharing, notes: tuple[Finding, ...]
+) -> ResolvedPool:
     spec = written.spec
     backend, said = _backend(spec, cluster.provider, choice.gpu, sharing)
     return ResolvedPool(
@@ -176,12 +181,13 @@ def _pool(written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Shari
         labels=dict(spec.labels or {}),
         taints=_taints(spec),
         tags=dict(spec.tags or {}),
-        aks=spec.aks or AksOptions(),
-        gke=spec.gke or GkeOptions(),
-        eks=spec.eks or EksOptions(),
+        aks=spec.aks or NO_AKS,
+        gke=spec.gke or NO_GKE,
+        eks=spec.eks or NO_EKS,
         backend=backend,
         backend_said=said,
         machine_chosen=choice.chosen,
+        notes=notes,
     )
 
 
@@ -211,8 +217,10 @@ def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = 
         key, flag = camel(name), "cluster" if name == "name" else name.replace("_", "-")
         message = f"cluster.{key} is missing"
         findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
-    fields = given.model_dump(exclude={"provider", "name"})
-    return None if missing else ClusterRef(provider, given.name or PLACEHOLDER, **fields)
+    if missing:
+        return None
+    coordinates = (given.resource_group, given.subscription, given.project, given.location, given.region)
+    return ClusterRef(provider, given.name or PLACEHOLDER, *coordinates)
 
 
 def camel(name: str) -> str:
@@ -252,7 +260,7 @@ def _taints(spec: NodePoolSpec) -> tuple[Taint, ...]:
     key, value, effect = GPU_TAINT
     if spec.gpu_taint is False or any(taint.key == key for taint in own):
         return own
-    return (Taint(key=key, value=value, effect=effect), *own)
+    return (Taint.of(key, value, effect), *own)
 
 
 def _sharing(spec: NodePoolSpec, choice: Choice, findings: list[Finding]) -> Sharing:

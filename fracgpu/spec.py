@@ -4,8 +4,7 @@ The models only know shapes: which keys exist and what type each has. What the v
 returns every finding at once; what they mean for a GPU or a cloud comes later, in `resolve` and the clouds' `rules`.
 """
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: pydantic would have to evaluate each annotation anew whenever this is loaded.
 import re
 from collections.abc import Iterator
 from enum import StrEnum
@@ -59,6 +58,11 @@ class Taint(Model):
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}"
+
+    @classmethod
+    def of(cls, key: str, value: str, effect: TaintEffect) -> "Taint":
+        """A taint of parts that are known to be right; nothing is validated."""
+        return cls.model_construct(key=key, value=value, effect=effect)
 
     @model_serializer
     def as_text(self) -> str:
@@ -251,16 +255,19 @@ class EksOptions(Model):
     autoscaler_tags: Bool | None = None
 
 
+# What is left out of a spec is made without being validated, so that reading one pool builds one validator.
+
+
 class NodePoolSpec(Model):
     """One node pool, as a person means it."""
 
-    cluster: Cluster = Cluster()
+    cluster: Cluster = Field(default_factory=Cluster.model_construct)
     gpu: Text | None = None
     machine: Text | None = None
-    sharing: SharingSpec = SharingSpec()
-    nodes: NodesSpec = NodesSpec()
+    sharing: SharingSpec = Field(default_factory=SharingSpec.model_construct)
+    nodes: NodesSpec = Field(default_factory=NodesSpec.model_construct)
     capacity: Capacity | None = None
-    disk: DiskSpec = DiskSpec()
+    disk: DiskSpec = Field(default_factory=DiskSpec.model_construct)
     zones: list[Text] | None = None
     labels: dict[str, str] | None = None
     taints: list[Annotated[Taint, BeforeValidator(read_taint, json_schema_input_type=str | Taint)]] | None = None
@@ -280,7 +287,7 @@ class NodePool(Model):
 
     api_version: Literal["fracgpu/v1"] = "fracgpu/v1"
     kind: Literal["NodePool"] = "NodePool"
-    metadata: Metadata = Metadata()
+    metadata: Metadata = Field(default_factory=Metadata.model_construct)
     spec: NodePoolSpec
     status: dict[str, Any] | None = None
     sandbox: Bool | None = None

@@ -13,7 +13,6 @@ import typer
 
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.errors import Finding, FracgpuError, Level
-from fracgpu.spec import API_VERSION
 
 
 class Output(StrEnum):
@@ -28,12 +27,14 @@ class Output(StrEnum):
 
 
 OutputOption = Annotated[
-    Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", show_default=False)
+    Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", metavar="FORM", show_default=False)
 ]
 
 
 def document(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """An answer with its head: apiVersion, kind, and `sandbox` where the sandbox gave it."""
+    from fracgpu.spec import API_VERSION
+
     head: dict[str, Any] = {"apiVersion": API_VERSION, "kind": kind}
     if GLOBALS.sandbox:
         head["sandbox"] = True
@@ -49,8 +50,27 @@ def write(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+LONG = 500
+"""Members of a list beyond which each stands on one line: nobody reads them, and indenting takes most of the time."""
+
+
 def write_json(value: Any) -> None:
-    write(json.dumps(value, indent=2, ensure_ascii=False))
+    write(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Indented JSON; the items of a long list at the top, one a line."""
+    if not isinstance(value, Mapping) or all(not isinstance(one, list) or len(one) < LONG for one in value.values()):
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    members = [f"  {json.dumps(key)}: {_member(one)}" for key, one in value.items()]
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def _member(value: Any) -> str:
+    if not isinstance(value, list) or len(value) < LONG:
+        return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return "[\n    " + ",\n    ".join(map(encode, value)) + "\n  ]"
 
 
 def to_yaml(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from fracgpu.cli import output
 from fracgpu.cli.output import Output, painted, say_notes
 from fracgpu.plan import Action, Change, Plan
@@ -14,6 +16,9 @@ GLYPHS = {
     Action.NO_OP: ("=", "2"),
 }
 
+FEW = 100
+"""Changes up to which a person is shown the bodies; the others see them with -o json or yaml."""
+
 
 def show_plan(plan: Plan, out: Output, **more: object) -> None:
     """Print a plan. Notes stand in the document, or on stderr where the answer is a table."""
@@ -22,21 +27,24 @@ def show_plan(plan: Plan, out: Output, **more: object) -> None:
     if out is Output.NAME:
         output.write("\n".join(dict.fromkeys(f"nodepool/{change.pool}" for change in plan.changes)))
         return
-    for change in plan.changes:
-        output.write(change_text(change))
-    output.write(summary(plan))
+    brief = len(plan.changes) > FEW
+    lines = [change_head(change) if brief else change_text(change) for change in plan.changes]
+    output.write("\n".join([*lines, summary(plan)]))
     say_notes(plan.notes)
+
+
+def change_head(change: Change) -> str:
+    """What happens to which resource, and why."""
+    glyph, code = GLYPHS[change.action]
+    head = painted(f"{glyph} {change.action.value} {change.resource} {change.name}", code, sys.stdout)
+    if change.reason and change.action not in (Action.CREATE, Action.NO_OP):
+        return f"{head}  ({change.reason})"
+    return head
 
 
 def change_text(change: Change) -> str:
     """One change for a person: what happens to which resource, then the body or the fields that differ."""
-    import sys
-
-    glyph, code = GLYPHS[change.action]
-    head = f"{glyph} {change.action.value} {change.resource} {change.name}"
-    lines = [painted(head, code, sys.stdout)]
-    if change.reason and change.action not in (Action.CREATE, Action.NO_OP):
-        lines[0] += f"  ({change.reason})"
+    lines = [change_head(change)]
     if change.action is Action.CREATE and change.after is not None:
         lines += ["    " + line for line in output.to_yaml(change.after).rstrip().splitlines()]
     lines += [f"    {one}  [{one.effect.value}]" for one in change.fields]

@@ -73,14 +73,15 @@ def prepare(
 ) -> Prepared:
     """Resolve a pool and check it. Raises Invalid with every finding at once, each with its place in the file.
 
-    Of `one_of_many` the notes are placed by the line of their document alone.
+    Of `one_of_many` the notes are placed by the line of their document alone, and the pool has those of `resolve`.
     """
     findings, pool = examined(written, catalog, facts, placeholder=placeholder)
     placed = sorted_findings(_placed(finding, origin, one_of_many) for finding in findings)
     raise_errors(placed, strict=strict)
     assert pool is not None, "no pool and no error"
     cloud = provider(pool.provider)
-    pool = replace(pool, notes=tuple(placed))
+    if not one_of_many:
+        pool = replace(pool, notes=tuple(placed))
     return Prepared(written, pool, cloud, cloud.desired(pool, facts), tuple(placed), facts)
 
 

@@ -26,7 +26,7 @@ def findings(text: str) -> tuple[Finding, ...]:
 def test_documents_of_one_file_come_in_order_and_empty_ones_are_passed_over() -> None:
     pools = read(f"{GOOD}---\n---\n{GOOD.replace('name: a', 'name: b')}", "pools.yaml")
     assert [one.pool.metadata.name for one in pools] == ["a", "b"]
-    assert [one.origin.index for one in pools] == [0, 2]
+    assert [one.origin.part and one.origin.part.line for one in pools] == [0, GOOD.count("\n") + 2]
 
 
 def test_json_is_read_as_well() -> None:
