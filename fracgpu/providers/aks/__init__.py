@@ -17,7 +17,7 @@ from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND, desired
 from fracgpu.providers.aks.facts import node_facts
 from fracgpu.providers.aks.failures import SIGN_IN
-from fracgpu.providers.aks.read import read
+from fracgpu.providers.aks.file_form import read
 from fracgpu.providers.aks.rules import rules
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
