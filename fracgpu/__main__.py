@@ -8,10 +8,18 @@ from fracgpu import __version__
 
 
 def main() -> None:
-    """Run the command line. `--version` alone is answered before anything heavy is imported."""
+    """Run the command line. `--version` and `--help` alone are answered before anything heavy is imported."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"fracgpu {__version__}\n")
         return
+    if sys.argv[1:] in ([], ["--help"], ["-h"]):
+        from fracgpu.cli.commands import root_help
+
+        sys.stdout.write(root_help() + "\n")
+        return
+    from fracgpu.cli.quickstart import quicken
+
+    quicken()
     from fracgpu.cli.app import run
 
     sys.exit(run())

@@ -72,6 +72,10 @@ class Catalog:
         """Every GPU, sorted by key; reads every file."""
         return tuple(self.gpu(key) for key in self.gpu_keys)
 
+    def mentions(self, key: str, word: str) -> bool:
+        """Whether a GPU's file has the word in it: cheap, since the file is not parsed for it."""
+        return word in _text(self._folder / f"gpus/{key}.toml")
+
     def machines(self, provider: ProviderName) -> tuple[Machine, ...]:
         """Every GPU machine of a cloud as its file lists them; one row a GPU model where GPUs are attached (GKE N1)."""
         if provider not in self._machines:

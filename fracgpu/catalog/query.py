@@ -136,6 +136,9 @@ def _has(catalog: Catalog, machine: Machine, gpu: str | None, profile: str | Non
 
 @lru_cache(maxsize=4096)
 def _offers(catalog: Catalog, provider: ProviderName, gpu: str, profile: str) -> bool:
+    parsed = parse_profile(profile)
+    if parsed and not catalog.mentions(gpu, str(parsed)):  # spares parsing the files of GPUs that have nothing like it
+        return False
     found = find_profile(catalog.gpu(gpu), profile)
     return found is not None and expressible(provider, found.profile)
 

@@ -1,33 +1,28 @@
-"""The root of the command line: its groups, what every run has in common, and the one place where errors are printed.
-"""
+"""The root of the command line: its groups, and the one place where errors are caught and printed."""
 
 from __future__ import annotations
 
+import difflib
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fracgpu.cli import output
+from fracgpu.cli.commands import GLOBAL_OPTIONS, GROUPS, root_help
 from fracgpu.cli.globals import GLOBALS, take_globals
-from fracgpu.cli.lazy import group
+from fracgpu.cli.lazy import LazyGroup, group
 from fracgpu.errors import FracgpuError, Internal, Interrupted, Invalid
 
-HERE = "fracgpu.cli"
-GROUPS = {
-    "pool": (f"{HERE}.pool", "app", "Make, change, look at and remove node pools"),
-    "catalog": (f"{HERE}.catalog", "app", "GPUs, MIG profiles, machines and layouts"),
-    "plugin": (f"{HERE}.plugin", "app", "Config and chart values of the NVIDIA device plugin"),
-    "workload": (f"{HERE}.workload", "app", "Pods that land on a pool's slices"),
-    "convert": (f"{HERE}.convert", "convert", "An az, gcloud or aws command -> NodePool YAML"),
-    "fit": (f"{HERE}.fit", "fit", "The cheapest pools that hold your workloads"),
-    "prices": (f"{HERE}.prices", "app", "Where prices come from"),
-    "doctor": (f"{HERE}.doctor", "doctor", "What keeps fracgpu from working here, and the fix"),
-    "schema": (f"{HERE}.schema", "schema", "The JSON Schema of the file form"),
-    "config": (f"{HERE}.config", "app", "Which cluster is meant, and who said so"),
-    "sandbox": (f"{HERE}.sandbox", "app", "Three clouds and a Kubernetes API on this machine, for trying"),
-}
+HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
+"""What is left of a command line that asks for the help of the whole program."""
+
+
+class Root(LazyGroup):
+    """The program itself."""
+
+    def get_help(self, ctx: Any) -> str:  # noqa: ARG002
+        return root_help()
 
 
 def _version(wanted: bool) -> None:
@@ -39,31 +34,27 @@ def _version(wanted: bool) -> None:
 
 
 def root(
-    sandbox: Annotated[bool, typer.Option("--sandbox", help="Use the sandbox on this machine, not a cloud")] = False,
-    config: Annotated[Path | None, typer.Option("--config", help="Your configuration file", show_default=False)] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more, on stderr")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but warnings and errors on stderr")] = False,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colour, as NO_COLOR=1")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
     ] = False,
 ) -> None:
-    """One GPU, many workloads: fractional GPU node pools on AKS, GKE and EKS.
-
-    The options above stand before or after the command.
-    """
+    """One GPU, many workloads: fractional GPU node pools on AKS, GKE and EKS."""
 
 
 def build() -> typer.Typer:
-    app = group(GROUPS, "fracgpu")
+    """The whole command line, nothing of it loaded."""
+    app = group(GROUPS, "fracgpu", Root)
     app.callback()(root)
     return app
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line; returns its exit code. Every error is printed here, once."""
-    words = take_globals(sys.argv[1:] if arguments is None else arguments)
     try:
+        words = take_globals(sys.argv[1:] if arguments is None else arguments)
+        if words in HELP:
+            output.write(root_help())
+            return 0
         code = build()(args=words, prog_name="fracgpu", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except FracgpuError as error:
@@ -88,11 +79,7 @@ def _translated(error: Exception) -> FracgpuError:
     if "Abort" in names:
         return Interrupted("aborted")
     if "ClickException" in names:
-        hint: str | None = None
-        context: Any = getattr(error, "ctx", None)
-        if context is not None:
-            hint = f"{context.command_path} --help"
-        return _usage(getattr(error, "message", str(error)) or "missing command", hint)
+        return _usage(error, names)
     if isinstance(error, BrokenPipeError):
         return Interrupted("the reader of the output has gone away")
     if GLOBALS.verbose:
@@ -104,5 +91,22 @@ def _translated(error: Exception) -> FracgpuError:
     )
 
 
-def _usage(message: str, hint: str | None) -> Invalid:
-    return Invalid.one("usage", message, hint=hint)
+def _usage(error: Any, names: set[str]) -> Invalid:
+    """A usage error with the flag it is about and, for a flag that does not exist, those that resemble it."""
+    context = getattr(error, "ctx", None)
+    hint = f"{context.command_path} --help" if context is not None else "fracgpu --help"
+    if "NoSuchOption" in names:
+        near = _nearest(error.option_name, context)
+        message = f"{context.command_path if context else 'fracgpu'} has no option {error.option_name}"
+        hint = f"did you mean {near[0]}?" if near else hint
+        return Invalid.one("usage", message, field=error.option_name, nearest=near, hint=hint)
+    names_of = getattr(getattr(error, "param", None), "opts", ())
+    field = next((name for name in names_of if name.startswith("--")), getattr(error, "option_name", None))
+    return Invalid.one("usage", " ".join(error.format_message().split()), field=field, hint=hint)
+
+
+def _nearest(flag: str, context: Any) -> tuple[str, ...]:
+    own = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)] if context else []
+    everywhere = [name.split(",")[-1].split()[0] for name in GLOBAL_OPTIONS]
+    known = [name for name in (*own, *everywhere) if name.startswith("--")]
+    return tuple(difflib.get_close_matches(flag.partition("=")[0], known, 3, 0.5))

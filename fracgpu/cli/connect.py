@@ -8,13 +8,13 @@ from functools import cache
 
 from fracgpu.cli import output
 from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.quickstart import begin_long_work
 from fracgpu.cli.settings import access, cluster_of
 from fracgpu.errors import Finding, Invalid
 from fracgpu.providers import Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
 from fracgpu.spec import Cluster
-
 
 _LOCK = threading.Lock()
 
@@ -25,6 +25,7 @@ def connect(cluster: ClusterRef) -> Session:
     Called by many threads at once: how the clouds are reached is found out once, and a package is imported once.
     """
     with _LOCK:
+        begin_long_work()
         way = _access()
         cloud = provider(cluster.provider)
     return cloud.connect(cluster, way)

@@ -26,23 +26,36 @@ Words = list[str] | None
 class SpecFlags:
     """The flags as typed; None is not said. `fracgpu.cli.spec_of` makes the file form of them."""
 
-    provider: Annotated[str | None, option("--provider", help="aks, gke or eks (azure, gcp, aws)", panel=CLUSTER)] = (
-        None
-    )
-    cluster: Annotated[str | None, option("--cluster", help="Name of the cluster", panel=CLUSTER)] = None
-    resource_group: Annotated[str | None, option("--resource-group", help="AKS: its resource group", panel=CLUSTER)] = (
-        None
-    )
-    subscription: Annotated[str | None, option("--subscription", help="AKS: its subscription", panel=CLUSTER)] = None
-    project: Annotated[str | None, option("--project", help="GKE: its project", panel=CLUSTER)] = None
-    location: Annotated[str | None, option("--location", help="GKE: its region or zone", panel=CLUSTER)] = None
-    region: Annotated[str | None, option("--region", help="EKS: its region", panel=CLUSTER)] = None
-    gpu: Annotated[str | None, option("--gpu", help="GPU, as a100-40gb, T4, h100 ...", panel=HARDWARE)] = None
-    machine: Annotated[str | None, option("--machine", help="Machine type of the cloud", panel=HARDWARE)] = None
-    mig: Annotated[
-        str | None, option("--mig", help="MIG profile, 1g.5gb, or a layout, 3g.20gb=1,1g.5gb=2", panel=SHARING)
+    provider: Annotated[
+        str | None, option("--provider", help="aks, gke or eks (azure, gcp, aws)", panel=CLUSTER, metavar="CLOUD")
     ] = None
-    mig_strategy: Annotated[str | None, option("--mig-strategy", help="single or mixed", panel=SHARING)] = None
+    cluster: Annotated[str | None, option("--cluster", help="Name of the cluster", panel=CLUSTER, metavar="NAME")] = (
+        None
+    )
+    resource_group: Annotated[
+        str | None, option("--resource-group", help="AKS: its resource group", panel=CLUSTER, metavar="NAME")
+    ] = None
+    subscription: Annotated[
+        str | None, option("--subscription", help="AKS: its subscription", panel=CLUSTER, metavar="ID")
+    ] = None
+    project: Annotated[str | None, option("--project", help="GKE: its project", panel=CLUSTER, metavar="ID")] = None
+    location: Annotated[
+        str | None, option("--location", help="GKE: its region or zone", panel=CLUSTER, metavar="PLACE")
+    ] = None
+    region: Annotated[str | None, option("--region", help="EKS: its region", panel=CLUSTER, metavar="REGION")] = None
+    gpu: Annotated[
+        str | None, option("--gpu", help="GPU, as a100-40gb, T4, h100 ...", panel=HARDWARE, metavar="GPU")
+    ] = None
+    machine: Annotated[
+        str | None, option("--machine", help="Machine type of the cloud", panel=HARDWARE, metavar="TYPE")
+    ] = None
+    mig: Annotated[
+        str | None,
+        option("--mig", help="MIG profile, 1g.5gb, or a layout, 3g.20gb=1,1g.5gb=2", panel=SHARING, metavar="PROFILE"),
+    ] = None
+    mig_strategy: Annotated[
+        str | None, option("--mig-strategy", help="single or mixed", panel=SHARING, metavar="HOW")
+    ] = None
     time_slicing: Annotated[
         int | None, option("--time-slicing", help="Shares of each GPU or slice", panel=SHARING, metavar="N")
     ] = None
@@ -63,15 +76,18 @@ class SpecFlags:
             "--mig-backend",
             help="EKS, who cuts and shares: device-plugin, bottlerocket, user-data or gpu-operator",
             panel=SHARING,
+            metavar="WHO",
         ),
     ] = None
     nodes: Annotated[int | None, option("--nodes", help="Nodes over all zones", panel=SIZE, metavar="N")] = None
     min: Annotated[int | None, option("--min", help="Fewest nodes (autoscaling)", panel=SIZE, metavar="N")] = None
     max: Annotated[int | None, option("--max", help="Most nodes (autoscaling)", panel=SIZE, metavar="N")] = None
     spot: Annotated[bool | None, option("--spot", help="The same as --capacity spot", panel=SIZE)] = None
-    capacity: Annotated[str | None, option("--capacity", help="on-demand, spot or reserved", panel=SIZE)] = None
+    capacity: Annotated[
+        str | None, option("--capacity", help="on-demand, spot or reserved", panel=SIZE, metavar="KIND")
+    ] = None
     disk_gb: Annotated[int | None, option("--disk-gb", help="Size of the node's disk", panel=SIZE, metavar="GB")] = None
-    zone: Annotated[Words, option("--zone", help="Zone (may be given again)", panel=SIZE)] = None
+    zone: Annotated[Words, option("--zone", help="Zone (may be given again)", panel=SIZE, metavar="ZONE")] = None
     label: Annotated[Words, option("--label", help="Node label (may be given again)", panel=MARKS, metavar="K=V")] = (
         None
     )

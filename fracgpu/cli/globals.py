@@ -38,27 +38,47 @@ class Globals:
 GLOBALS = Globals()
 
 
+TOOLS = ("az", "gcloud", "aws")
+
+
 def take_globals(arguments: Sequence[str]) -> list[str]:
-    """Read the global options out of the arguments into GLOBALS; what is left is the command. Stops at `--`."""
+    """Read the global options out of the arguments into GLOBALS; what is left is the command.
+
+    Stops at `--`, and where `convert` is given a command, whose flags are not ours. Raises Invalid.
+    """
     left: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        if word == "--":
-            return [*left, word, *words]
-        if word in FLAGS:
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if word == "--" or (left[:1] == ["convert"] and _foreign(word)):
+            left += [word, *words]
+            words = []
+        elif word in FLAGS:
             setattr(GLOBALS, FLAGS[word], True)
         elif word == "--config" or word.startswith("--config="):
-            value = word.partition("=")[2] or next(words, "")
-            GLOBALS.config = Path(value) if value else None
+            GLOBALS.config = _file(word.partition("=")[2] or (words.pop(0) if words else ""))
         else:
             left.append(word)
     GLOBALS.json = asked_for_json(left)
     return left
 
 
+def _foreign(word: str) -> bool:
+    return word in TOOLS or " " in word
+
+
+def _file(name: str) -> Path:
+    if not name:
+        from fracgpu.errors import Invalid
+
+        raise Invalid.one("usage", "--config needs a file", field="--config", hint="--config FILE")
+    return Path(name)
+
+
 def asked_for_json(arguments: Sequence[str]) -> bool:
     """`-o json` in any of its spellings, looked for before parsing since a usage error must be printed as JSON too."""
     words = list(arguments)
+    words = words[: words.index("--")] if "--" in words else words
     for index, word in enumerate(words):
         if word in ("-o", "--output") and words[index + 1 : index + 2] == ["json"]:
             return True

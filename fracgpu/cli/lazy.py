@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import Any, ClassVar
 
@@ -9,15 +10,22 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_command_from_info
 
+from fracgpu.cli.coerce import Light
+from fracgpu.cli.help import NAMES, WIDTH, Command
+from fracgpu.errors import Invalid
 
-class LazyGroup(TyperGroup):
-    """A group that knows its commands by name and builds each when it is asked for.
+
+class LazyGroup(Light, TyperGroup):
+    """A group that knows its commands by name and builds each when it is asked for. Alone it prints its help.
 
     `commands_at` is name -> (module, attribute, one line of help); the attribute is a Typer app (a group) or a
     function.
     """
 
     commands_at: ClassVar[dict[str, tuple[str, str, str]]] = {}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or NAMES[:1])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(self.commands_at)
@@ -28,6 +36,15 @@ class LazyGroup(TyperGroup):
         if cmd_name not in self.commands:
             self.commands[cmd_name] = self._build(cmd_name)
         return self.commands[cmd_name]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names. Raises Invalid with the nearest where there is none."""
+        name = args[0]
+        if name in self.commands_at or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = tuple(difflib.get_close_matches(name, self.commands_at, 3, 0.5))
+        hint = f"did you mean {ctx.command_path} {near[0]}?" if near else f"{ctx.command_path} --help"
+        raise Invalid.one("usage", f"{ctx.command_path} has no command {name}", nearest=near, hint=hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """The list of commands in --help, from the table alone: no command is loaded for it."""
@@ -42,15 +59,16 @@ class LazyGroup(TyperGroup):
             group.name, group.short_help, group.help = name, line, group.help or line
             return group
         info = typer.models.CommandInfo(
-            name=name, callback=target, short_help=line, **getattr(target, "command_settings", {})
+            name=name, cls=Command, callback=target, short_help=line, **getattr(target, "command_settings", {})
         )
         return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 
-def group(commands_at: dict[str, tuple[str, str, str]], line: str) -> typer.Typer:
+def group(commands_at: dict[str, tuple[str, str, str]], line: str, kind: type[LazyGroup] = LazyGroup) -> typer.Typer:
     """A Typer app of lazily built commands."""
-    kind = type("Group", (LazyGroup,), {"commands_at": commands_at})
-    app = typer.Typer(cls=kind, help=line, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    own = type("Group", (kind,), {"commands_at": commands_at})
+    settings = {"help_option_names": NAMES, "max_content_width": WIDTH}
+    app = typer.Typer(cls=own, help=line, add_completion=False, rich_markup_mode=None, context_settings=settings)
     app.callback()(_nothing)
     return app
 

@@ -31,10 +31,10 @@ ENDPOINTS = {
     "awsEndpoint": "aws_endpoint",
 }
 SANDBOX_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-SANDBOX_CLUSTERS = {
-    "gke": Cluster(provider="gke", name="sandbox", project="sandbox", location="us-central1"),
-    "aks": Cluster(provider="aks", name="sandbox", resource_group="sandbox", subscription=SANDBOX_SUBSCRIPTION),
-    "eks": Cluster(provider="eks", name="sandbox", region="us-east-1"),
+SANDBOX_CLUSTERS: dict[str, dict[str, str]] = {
+    "gke": {"name": "sandbox", "project": "sandbox", "location": "us-central1"},
+    "aks": {"name": "sandbox", "resource_group": "sandbox", "subscription": SANDBOX_SUBSCRIPTION},
+    "eks": {"name": "sandbox", "region": "us-east-1"},
 }
 
 
@@ -52,7 +52,7 @@ def cluster_of(flags: Cluster) -> Sourced:
     """The cluster, whole, from the first source that says anything of it."""
     for found in sources(flags):
         return _completed(found)
-    return Sourced(Cluster(), "nowhere")
+    return Sourced(Cluster.model_construct(), "nowhere")
 
 
 def sources(flags: Cluster) -> Iterator[Sourced]:
@@ -67,9 +67,14 @@ def sources(flags: Cluster) -> Iterator[Sourced]:
     if own := cluster_in(user):
         yield Sourced(_read(own, str(user)), str(user))
     if GLOBALS.sandbox:
-        yield Sourced(SANDBOX_CLUSTERS["gke"], "sandbox")
+        yield Sourced(sandbox_cluster("gke"), "sandbox")
     elif context := from_kubectl():
         yield Sourced(context, "kubectl context", guessed=True)
+
+
+def sandbox_cluster(provider: str) -> Cluster:
+    """The sandbox's own cluster of a cloud."""
+    return Cluster.model_validate({"provider": provider, **SANDBOX_CLUSTERS[provider]})
 
 
 def names_something(cluster: Cluster) -> bool:
@@ -83,7 +88,7 @@ def _completed(found: Sourced) -> Sourced:
     if not (GLOBALS.sandbox and cluster.provider) or found.source == "sandbox":
         return found
     said = {name: value for name, value in cluster if value is not None}
-    whole = SANDBOX_CLUSTERS[cluster.provider].model_copy(update=said)
+    whole = sandbox_cluster(cluster.provider).model_copy(update=said)
     return found if whole == cluster else Sourced(whole, f"{found.source}, sandbox")
 
 

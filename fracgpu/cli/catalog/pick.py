@@ -10,7 +10,6 @@ from fracgpu.catalog import query
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import Gpu, ProviderName
 from fracgpu.errors import Invalid
-from fracgpu.spec import read_word
 
 GpuOption = Annotated[str | None, typer.Option("--gpu", help="GPU, as a100-40gb, T4, h100 ...", show_default=False)]
 ProviderOption = Annotated[str | None, typer.Option("--provider", help="aks, gke or eks", show_default=False)]
@@ -33,6 +32,8 @@ def providers_called(text: str | None) -> tuple[ProviderName, ...]:
     """The cloud of that name, all of them without a name. Raises Invalid."""
     if text is None:
         return tuple(ProviderName)
+    from fracgpu.spec import read_word
+
     word = read_word(text)
     if word not in set(ProviderName):
         clouds = tuple(ProviderName)

@@ -102,7 +102,8 @@ def prepared(draw: st.DrawFn, cloud: str, specs: st.SearchStrategy[dict[str, Any
     machine = draw(st.sampled_from(MACHINES[cloud]))
     sharing = dict(draw(SHARES))
     profiles = [one for one in CATALOG.gpu(machine.gpu).profiles if getattr(one, cloud)] if machine.mig else []
-    if profiles and draw(st.booleans()):
+    cut = draw(st.booleans())
+    if cut and profiles:
         sharing["mig"] = {"profile": draw(st.sampled_from(profiles)).name}
     spec = {**draw(specs), "cluster": CLUSTERS[cloud], "machine": machine.name, "sharing": sharing}
     pool = NodePool.model_validate({"metadata": {"name": "pool1"}, "spec": spec})
