@@ -18,11 +18,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.runtime ## MIG on GKE and AKS, time-slicing on EKS, in the sandbox: no account needed
-	$(BIN)/fracgpu --sandbox pool create --mig 1g.5gb
-	$(BIN)/fracgpu --sandbox pool create --provider aks --mig 1g.5gb
-	$(BIN)/fracgpu --sandbox pool create --provider eks --gpu a10g --time-slicing 10
-	$(BIN)/fracgpu --sandbox pool list
-	$(BIN)/fracgpu pool explain --provider gke --mig 1g.5gb
+	@docs/demo.sh
 
 test: lint types layers unit ## all that must hold before a change is merged
 

@@ -17,7 +17,9 @@ from fracgpu.errors import INVALID_CODES, FracgpuError, Invalid
 
 WORDS = Path(__file__).with_name("codes.toml")
 PACKAGE = Path(fracgpu.__file__).parent
-SAYS_NOTE = frozenset({"info", "warning"})
+MAKERS = {"info": "info", "warning": "warning", "Finding": ""}
+"""Calls that make a finding, with the level that they give it; a Finding says its level itself, else it is an error."""
+NOTE_LEVELS = ("info", "warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +46,38 @@ def _subclasses(kind: type[FracgpuError]) -> Iterator[type[FracgpuError]]:
 
 
 def note_codes() -> dict[str, str]:
-    """Every note code with its level, as the program's source says them."""
+    """Every note code with its level."""
     found: dict[str, set[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if "sandbox" in path.relative_to(PACKAGE).parts:
-            continue
-        for level, name in _notes_in(ast.parse(path.read_text(encoding="utf-8"))):
+    for level, name in _said():
+        if level in NOTE_LEVELS:
             found.setdefault(name, set()).add(level)
     return {name: " or ".join(sorted(levels)) for name, levels in sorted(found.items())}
 
 
-def _notes_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def problem_codes() -> list[str]:
+    """What verification finds wrong with a node or pool: findings that are no error of the program's own."""
+    errors = error_codes()
+    return sorted({name for level, name in _said() if level not in NOTE_LEVELS and name not in errors})
+
+
+def _said() -> Iterator[tuple[str, str]]:
+    """The level and code of every finding that the program's source makes."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "sandbox" not in path.relative_to(PACKAGE).parts:
+            yield from _said_in(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _said_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYS_NOTE and node.args:
-            first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield node.func.id, first.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            code, *rest = node.args
+            if node.func.id in MAKERS and isinstance(code, ast.Constant) and isinstance(code.value, str):
+                levels = [one.attr.lower() for one in rest if isinstance(one, ast.Attribute)]
+                yield MAKERS[node.func.id] or next(iter(levels), "error"), code.value
 
 
 def words(kind: str) -> dict[str, Words]:
-    """The words of each code of a kind, `error` or `note`."""
+    """The words of each code of a kind: `error`, `note` or `problem`."""
     written = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     return {key: Words(**row) for key, row in written[kind].items()}
 
@@ -79,7 +93,7 @@ def without_code() -> list[str]:
 
 
 def _known() -> tuple[tuple[str, Collection[str]], ...]:
-    return ("error", error_codes()), ("note", note_codes())
+    return ("error", error_codes()), ("note", note_codes()), ("problem", problem_codes())
 
 
 def errors() -> str:
@@ -99,12 +113,26 @@ COLUMNS = ("exit", "code", "means", "what to do")
 
 
 def notes() -> str:
-    """Every note code."""
-    said = words("note")
+    """Every note code, then every problem code."""
+    said, wrong = words("note"), words("problem")
     lead = (
         "A note says what is worth knowing and stops nothing; `--strict` makes an error of every warning "
         "(`warnings-as-errors`). Notes go to stderr, and into `notes` of a JSON answer."
     )
     found = {name: level.replace("info", "note") for name, level in note_codes().items()}
     rows = [[level, code(name), said[name].means, said[name].do] for name, level in found.items()]
-    return page("Notes", "the source and docs/generator/codes.toml", lead, table(("level", *COLUMNS[1:]), rows))
+    problems = [[code(name), wrong[name].means, wrong[name].do] for name in problem_codes()]
+    return page(
+        "Notes",
+        "the source and docs/generator/codes.toml",
+        lead,
+        table(("level", *COLUMNS[1:]), rows),
+        "## Problems of nodes",
+        PROBLEMS,
+        table(COLUMNS[1:], problems),
+    )
+
+
+PROBLEMS = """\
+What `pool verify` finds wrong; with `-o json` in `problems` of a node. The command then ends in `slices-missing`,
+exit 6."""
