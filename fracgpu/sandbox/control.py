@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hmac
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from werkzeug.wrappers import Request, Response
 
-from fracgpu.sandbox.http import exists, json_response
+from fracgpu.sandbox.http import json_response
+from fracgpu.sandbox.kubernetes.autoscaler import believes
 from fracgpu.sandbox.settings import Refused, change
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-    from fracgpu.sandbox.server import Server
-    from fracgpu.sandbox.world import Cluster, Pool
+    from fracgpu.sandbox.world import Cluster, Pool, World
 
 OUTCOMES = ("failed", "endless", "partial")
 FAULTY_CLOUDS = ("aks", "gke", "eks", "k8s")
@@ -41,10 +41,24 @@ FAULT_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 """What a fault may say beside `cloud` and `call`, and what is right there."""
 
 
+class Running(Protocol):
+    """What is controlled: the server of a sandbox."""
+
+    id: str
+    token: str
+    http: str
+    grpc: str
+    world: World
+    used: float
+    stopping: threading.Event
+
+    def populate(self) -> None: ...
+
+
 class Control:
     """WSGI application of the control API. Every answer is JSON; an error is `{"error": text}`."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Running) -> None:
         self._server = server
         self._routes: dict[tuple[str, str], Callable[[Any], Any]] = {
             ("GET", "status"): self._status,
@@ -77,7 +91,7 @@ class Control:
         world = self._server.world
         world.settle()
         with world.lock:
-            clusters = [_cluster(cluster) for cluster in world.clusters.values()]
+            clusters = [_cluster(world, cluster) for cluster in world.clusters.values()]
         return {
             "id": self._server.id,
             "pid": os.getpid(),
@@ -118,18 +132,18 @@ class Control:
         return {"set": kind}
 
 
-def _cluster(cluster: Cluster) -> dict[str, Any]:
+def _cluster(world: World, cluster: Cluster) -> dict[str, Any]:
     return {
         "provider": str(cluster.cloud),
         "path": list(cluster.path),
         "name": cluster.name,
-        "pools": [_pool(cluster, pool) for pool in cluster.pools.values()],
+        "pools": [_pool(world, cluster, pool) for pool in cluster.pools.values()],
         "operations": [{"id": running.id, "kind": running.kind, "pool": running.pool} for running in cluster.running()],
     }
 
 
-def _pool(cluster: Cluster, pool: Pool) -> dict[str, Any]:
+def _pool(world: World, cluster: Cluster, pool: Pool) -> dict[str, Any]:
     row: dict[str, Any] = {"name": pool.name, "state": pool.state, "nodes": pool.size}
-    if pool.size == 0 and exists("fracgpu.sandbox.kubernetes.autoscaler"):
-        row["autoscalerBelieves"] = import_module("fracgpu.sandbox.kubernetes.autoscaler").believes(cluster, pool)
+    if pool.size == 0:
+        row["autoscalerBelieves"] = believes(pool, world.shapes[pool.cloud](cluster, pool))
     return row

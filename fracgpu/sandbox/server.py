@@ -12,20 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fracgpu.sandbox.http import Router, exists
+from fracgpu.sandbox import router
+from fracgpu.sandbox.control import Control
+from fracgpu.sandbox.gke.rpc import grpc_handlers
 from fracgpu.sandbox.listener import Listener
+from fracgpu.sandbox.router import Router
 from fracgpu.sandbox.world import DEFAULT_CLUSTERS, Cloud, World
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-GRPC_FRONTS = ("fracgpu.sandbox.gke_grpc", "fracgpu.sandbox.gke")
-SHAPES = {
-    Cloud.GKE: "fracgpu.sandbox.gke_rest",
-    Cloud.AKS: "fracgpu.sandbox.aks",
-    Cloud.EKS: "fracgpu.sandbox.eks",
-}
 TICK = 0.2
+_FOUNDING = {Cloud.GKE: router.GKE, Cloud.AKS: router.AKS, Cloud.EKS: router.EKS}
+"""The front that knows what a cloud's clusters begin with."""
 
 
 class Server:
@@ -35,8 +34,6 @@ class Server:
     """
 
     def __init__(self, world: World | None = None, poll_seconds: float = 0.1) -> None:
-        from fracgpu.sandbox.control import Control
-
         self.id = secrets.token_hex(8)
         self.token = secrets.token_urlsafe(32)
         self.world = world or World()
@@ -61,16 +58,14 @@ class Server:
     def populate(self) -> None:
         """Make the fronts that are cheap to make and the clusters that are there from the start."""
         for cloud, path in DEFAULT_CLUSTERS:
-            if exists(SHAPES[cloud]):
-                self._router.front(SHAPES[cloud])
+            self._router.front(_FOUNDING[cloud])
             self.world.cluster(cloud, *path)
 
     def warm(self) -> None:
         """Import what takes long (moto, Google's messages) before somebody waits for it; meant for a thread."""
-        import_module("fracgpu.sandbox.gke_messages")
-        for module in ("fracgpu.sandbox.kubernetes.api", "fracgpu.sandbox.aws"):
-            if exists(module):
-                self._router.front(module)
+        import_module("fracgpu.sandbox.gke.messages")
+        for module in (router.KUBERNETES, router.AWS):
+            self._router.front(module)
 
     def end(self, grace: float = 0.0) -> None:
         """Stop listening; calls that are not answered within `grace` seconds are cut off."""
@@ -98,21 +93,15 @@ class Server:
 def _grpc_server(server: Server) -> tuple[Any, int]:
     import grpc
 
-    front = next((import_module(name) for name in GRPC_FRONTS if _has_grpc(name)), None)
-    handlers: list[Any] = front.grpc_handlers(server.world) if front else []
     listener = grpc.server(
         ThreadPoolExecutor(16, "grpc"),
-        handlers=handlers,
+        handlers=grpc_handlers(server.world),
         interceptors=[_interceptor(server)],
         options=[("grpc.so_reuseport", 0)],
     )
     port = listener.add_insecure_port("127.0.0.1:0")
     listener.start()
     return listener, port
-
-
-def _has_grpc(module: str) -> bool:
-    return exists(module) and hasattr(import_module(module), "grpc_handlers")
 
 
 def _interceptor(server: Server) -> Any:

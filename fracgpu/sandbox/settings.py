@@ -42,8 +42,13 @@ def quota(world: World, cloud: str, metric: str, region: str = "") -> int | None
 
 def offered(world: World, cloud: str, machine: str, zone: str) -> bool:
     """False where that machine was switched off in that zone."""
-    rows = [row for row in world.settings.get("offering", []) if _is(row, cloud=cloud, machine=machine, zone=zone)]
-    return all(row["on"] for row in rows)
+    return switched(world.settings, cloud, machine, zone) is not False
+
+
+def switched(settings: Json, cloud: str, machine: str, zone: str) -> bool | None:
+    """What was said of that machine in that zone, on or off; None where nothing was."""
+    rows = settings.get("offering", [])
+    return next((bool(row["on"]) for row in rows if _is(row, cloud=cloud, machine=machine, zone=zone)), None)
 
 
 def _is(row: Json, **expected: str) -> bool:

@@ -1,6 +1,6 @@
 """What exists in the sandbox: clusters, their pools, operations in flight, and the clock.
 
-The fronts (`aks.py`, `gke.py`, `eks.py`) speak a cloud's protocol and keep that cloud's own JSON in `Pool.body`; the
+The fronts (`aks`, `gke`, `eks`) speak a cloud's protocol and keep that cloud's own JSON in `Pool.body`; the
 Kubernetes front turns every pool into nodes. All of them share one `World`, hold `World.lock` while they touch it, and
 call `World.settle()` first, so that time passes in one place only.
 """
@@ -120,7 +120,7 @@ class NodeShape:
     """Why such a node never joins or never advertises, in words; None for a sound one."""
 
 
-class NoSuchCluster(LookupError):  # noqa: N818
+class NoSuchCluster(LookupError):
     """The name begins with `missing-`, the one kind of cluster that the sandbox does not have."""
 
 
@@ -167,7 +167,7 @@ class World:
         pool: str | None,
         finish: Callable[[Operation], None],
         *,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
         outcome: str | None = None,
     ) -> Operation:
         """Start an operation that takes `operation_seconds`; outcome `endless` (a fault) never ends."""

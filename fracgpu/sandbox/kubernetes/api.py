@@ -17,6 +17,7 @@ from fracgpu.sandbox import http
 from fracgpu.sandbox.kubernetes import discovery, life, reads, status, writes
 from fracgpu.sandbox.kubernetes.life import Life
 from fracgpu.sandbox.kubernetes.request import Target, flag, target
+from fracgpu.sandbox.kubernetes.settle import settle
 from fracgpu.sandbox.kubernetes.store import encode
 from fracgpu.sandbox.world import Cloud, Cluster, NoSuchCluster, World
 
@@ -159,9 +160,9 @@ def _act(world: World, cluster: Cluster, where: Target, request: Request) -> Res
     with world.lock:
         world.settle()
         living = life.of(world, cluster)
-        living.settle()
+        settle(living)
         response = action(living, where, request)
         if word not in ("get", "list", "watch"):
-            living.settle()
+            settle(living)
             world.changed.notify_all()
     return response

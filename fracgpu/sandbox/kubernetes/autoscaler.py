@@ -13,22 +13,18 @@ It matters where a pool may sink to zero: a pod that asks for what the autoscale
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, Pool
+from fracgpu.sandbox.world import Cloud, Json, NodeShape, Pool
 
 GPU = "nvidia.com/gpu"
 EKS_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
 AKS_TAG = "k8s.io_cluster-autoscaler_node-template_resources_"
-_SHAPES = {Cloud.AKS: "aks_nodes", Cloud.GKE: "gke_nodes", Cloud.EKS: "eks_shape"}
 
 
-def believes(cluster: Cluster, pool: Pool) -> Json:
-    """`{"labels", "taints", "resources"}` by the rules of the cluster's cloud."""
-    shape: NodeShape = import_module(f"fracgpu.sandbox.{_SHAPES[cluster.cloud]}").shape(cluster, pool)
+def believes(pool: Pool, shape: NodeShape) -> Json:
+    """`{"labels", "taints", "resources"}` by the rules of the pool's cloud; `shape` is what its nodes really are."""
     gpus = {GPU: shape.gpu_count} if shape.gpu_count else {}
     taints, resources = shape.taints, gpus
-    match cluster.cloud:
+    match pool.cloud:
         case Cloud.AKS:
             resources = gpus | _tagged(pool.body.get("tags"), AKS_TAG, slash="_")
         case Cloud.EKS:

@@ -16,9 +16,6 @@ from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.kubernetes.store import Key, Store, timestamp
 from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
 
-ROUNDS = 200
-"""More rounds than any chain of causes has; reached only by controllers that disagree for ever."""
-
 EVENTS = 5000
 """Events kept; a real server forgets them after an hour."""
 
@@ -108,20 +105,7 @@ class Life:
         if self.dirty_at is None:
             self.dirty_at = self.world.now()
 
-    def settle(self) -> None:
-        """Let everything happen that is due."""
-        from fracgpu.sandbox.kubernetes.controllers import CONTROLLERS
-
-        for _ in range(ROUNDS):
-            batch = self._batch()
-            if batch is None:
-                return
-            for run in CONTROLLERS:
-                run(self, batch)
-            if batch.pools:
-                self.dirty_at = None
-
-    def _batch(self) -> Batch | None:
+    def batch(self) -> Batch | None:
         """What there is to do at the earliest time at which there is something; None when all is done."""
         present = self.world.now()
         settings = json.dumps(self.world.settings, sort_keys=True) if self.world.settings else ""

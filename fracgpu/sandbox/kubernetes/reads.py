@@ -14,6 +14,7 @@ from fracgpu.sandbox.kubernetes import status, table
 from fracgpu.sandbox.kubernetes.life import Life
 from fracgpu.sandbox.kubernetes.request import Target, flag
 from fracgpu.sandbox.kubernetes.selectors import Test, field_selector, label_selector
+from fracgpu.sandbox.kubernetes.settle import settle
 from fracgpu.sandbox.kubernetes.store import Change, Entry, Key, encode
 from fracgpu.sandbox.world import Json
 
@@ -171,7 +172,7 @@ class _Watcher:
         world = self._life.world
         with world.lock:
             world.settle()
-            self._life.settle()
+            settle(self._life)
             changes = self._life.store.since(self._target.resource, self._version)
             if not changes:
                 world.changed.wait(min(POLL, self._left))

@@ -7,10 +7,11 @@ import secrets
 
 from werkzeug.wrappers import Request, Response
 
-from fracgpu.sandbox.kubernetes import budgets, patch, resources, status
+from fracgpu.sandbox.kubernetes import patch, resources, status
 from fracgpu.sandbox.kubernetes import request as asked
 from fracgpu.sandbox.kubernetes.apply import apply, track_update
-from fracgpu.sandbox.kubernetes.daemonsets import SUFFIX
+from fracgpu.sandbox.kubernetes.controllers import budgets
+from fracgpu.sandbox.kubernetes.controllers.daemonsets import SUFFIX
 from fracgpu.sandbox.kubernetes.life import Life
 from fracgpu.sandbox.kubernetes.reads import json_bytes, review, scale_of
 from fracgpu.sandbox.kubernetes.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, PATCHES, Target

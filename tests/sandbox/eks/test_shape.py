@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fracgpu.sandbox.eks_cards import card
-from fracgpu.sandbox.eks_shape import never_joins, shape
+from fracgpu.sandbox.eks.cards import card
+from fracgpu.sandbox.eks.shape import never_joins, shape
 from fracgpu.sandbox.world import Cloud, Cluster, NodeShape, Pool
 
 MACHINES: dict[str, tuple[str | None, int, int]] = {

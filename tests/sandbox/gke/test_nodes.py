@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
-from fracgpu.sandbox import gke_tables
-from fracgpu.sandbox.gke_machines import machine_type
-from fracgpu.sandbox.gke_nodes import shape
-from fracgpu.sandbox.gke_pool import new_pool
+from fracgpu.sandbox.gke import tables
+from fracgpu.sandbox.gke.machines import machine_type
+from fracgpu.sandbox.gke.nodes import shape
+from fracgpu.sandbox.gke.pool import new_pool
 from fracgpu.sandbox.world import Cloud, Cluster, NodeShape
 from tests.sandbox.gke.pools import CLUSTER, a100, create
 
@@ -135,7 +135,7 @@ def test_a_node_shows_gpus_times_slices_times_clients(name: str, data: st.DataOb
     assert machine is not None
     kind = machine.accelerator or "nvidia-tesla-t4"
     count = machine.gpus or 1
-    sizes = gke_tables.ACCELERATORS[kind].partitions
+    sizes = tables.ACCELERATORS[kind].partitions
     size = data.draw(st.sampled_from(["", *sizes]))
     partition = {"gpuPartitionSize": size} if size else {}
 
@@ -150,6 +150,6 @@ def test_the_catalog_and_the_sandbox_know_the_same_machines(row: Any) -> None:
     assert machine is not None
     if row.accessory:
         assert machine.takes_gpus
-        assert set(row.gpu_counts) <= set(gke_tables.ACCELERATORS[row.accelerator].n1_counts)
+        assert set(row.gpu_counts) <= set(tables.ACCELERATORS[row.accelerator].n1_counts)
     else:
         assert (machine.accelerator, machine.gpus) == (row.accelerator, row.gpu_count)

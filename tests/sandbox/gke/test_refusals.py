@@ -154,7 +154,9 @@ def test_five_operations_at_a_time_on_a_cluster(slow: Sandbox, client: Any) -> N
     for number in range(5):
         create(client, a100(f"p{number}"))
 
-    with pytest.raises(exceptions.ResourceExhausted, match='cluster "regional-sandbox" hits the concurrent operations quota 5'):
+    with pytest.raises(
+        exceptions.ResourceExhausted, match='cluster "regional-sandbox" hits the concurrent operations quota 5'
+    ):
         create(client, a100("p5"))
 
     slow.advance(3600)

@@ -1,0 +1,117 @@
+"""What is done for each call of the ARM front. Handlers run with the world's lock held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from werkzeug.wrappers import Response
+
+from fracgpu.sandbox.aks import body as grammar
+from fracgpu.sandbox.aks import compute, pools, quota
+from fracgpu.sandbox.aks.cluster import cluster_view, credential, pool_view
+from fracgpu.sandbox.aks.errors import ArmError
+from fracgpu.sandbox.aks.request import Call, folded
+from fracgpu.sandbox.aks.sizes import LOCATION
+from fracgpu.sandbox.http import json_response
+from fracgpu.sandbox.world import Cloud, Json
+
+PAGE = 50
+
+
+def _get_pool(call: Call) -> Response:
+    cluster = call.cluster()
+    pool = call.pool(cluster)
+    if pool is None:
+        raise call.missing_pool()
+    return json_response(pool_view(cluster, pool))
+
+
+def _list_pools(call: Call) -> Response:
+    cluster = call.cluster()
+    start = int(call.request.args.get("$skiptoken", "0"))
+    rows = [pool_view(cluster, pool) for pool in cluster.pools.values()]
+    body: Json = {"value": rows[start : start + PAGE]}
+    if start + PAGE < len(rows):
+        version = call.request.args["api-version"]
+        body["nextLink"] = f"{call.base}{call.request.path}?api-version={version}&$skiptoken={start + PAGE}"
+    return json_response(body)
+
+
+def _put_pool(call: Call) -> Response:
+    cluster = call.cluster()
+    call.check_preconditions(call.pool(cluster))
+    sent = grammar.properties(call.request.get_json(force=True, silent=True))
+    created, pool, operation = pools.put(call.world, cluster, call.names["pool"], sent, call.fault)
+    return json_response(pool_view(cluster, pool), 201 if created else 200, call.started(operation))
+
+
+def _delete_pool(call: Call) -> Response:
+    cluster = call.cluster()
+    pool = call.pool(cluster)
+    if pool is None:
+        return Response(status=204)
+    call.check_preconditions(pool)
+    operation = pools.delete(call.world, cluster, pool, call.fault)
+    headers = call.started(operation)
+    return Response(status=202, headers={**headers, "Location": headers["Azure-AsyncOperation"]})
+
+
+def _abort(call: Call) -> Response:
+    cluster = call.cluster()
+    pool = call.pool(cluster)
+    if pool is None:
+        raise call.missing_pool()
+    pools.abort(call.world, cluster, pool)
+    return Response(status=204)
+
+
+def _get_cluster(call: Call) -> Response:
+    return json_response(cluster_view(call.cluster(parent=False)))
+
+
+def _list_clusters(call: Call) -> Response:
+    wanted = folded(tuple(call.names[part] for part in ("subscription", "group") if part in call.names))
+    known = [cluster for cluster in call.world.clusters.values() if cluster.cloud is Cloud.AKS]
+    rows = [cluster_view(cluster) for cluster in known if folded(cluster.path)[: len(wanted)] == wanted]
+    return json_response({"value": rows})
+
+
+def _credential(call: Call) -> Response:
+    value = credential(call.cluster(parent=False), call.base)
+    return json_response({"kubeconfigs": [{"name": "clusterUser", "value": value}]})
+
+
+def _operation(call: Call) -> Response:
+    wanted, subscription = call.names["operation"], call.names["subscription"].lower()
+    for cluster in call.world.clusters.values():
+        if cluster.cloud is Cloud.AKS and cluster.path[0].lower() == subscription and wanted in cluster.operations:
+            operation = cluster.operations[wanted]
+            headers = {} if operation.done else call.pause()
+            return json_response(pools.status(operation, call.request.path), headers=headers)
+    raise ArmError(404, "NotFound", f"The operation '{wanted}' could not be found.")
+
+
+def _skus(call: Call) -> Response:
+    return json_response({"value": compute.skus(call.world, call.request.args.get("$filter", ""))})
+
+
+def _usages(call: Call) -> Response:
+    rows = quota.usages(call.world, call.names["subscription"]) if call.names["location"].lower() == LOCATION else []
+    return json_response({"value": rows})
+
+
+CALLS: dict[str, Callable[[Call], Response]] = {
+    "AgentPools_Get": _get_pool,
+    "AgentPools_CreateOrUpdate": _put_pool,
+    "AgentPools_Delete": _delete_pool,
+    "AgentPools_AbortLatestOperation": _abort,
+    "AgentPools_List": _list_pools,
+    "ManagedClusters_Get": _get_cluster,
+    "ManagedClusters_ListByResourceGroup": _list_clusters,
+    "ManagedClusters_List": _list_clusters,
+    "ManagedClusters_ListClusterUserCredentials": _credential,
+    "OperationStatus_Get": _operation,
+    "ResourceSkus_List": _skus,
+    "Usage_List": _usages,
+}
+"""The API's own names of the calls that the sandbox carries out; faults name them so, too."""
