@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from fracgpu.plan import Comparison, Effect, Json, Path, Resource
 from fracgpu.providers import FLEET, MANAGED
-from fracgpu.providers.eks.desired import NEW, taint_order
+from fracgpu.providers.eks.desired import NEW, taint_order, usual_repair, usual_update
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP
 from fracgpu.providers.eks.template import decode, encode
 
@@ -84,16 +84,14 @@ def _template_id(body: Json) -> None:
 
 def _update_config(body: Json) -> None:
     said = {key: value for key, value in body.pop("updateConfig", {}).items() if value is not None}
-    if said.get("updateStrategy") == "DEFAULT":
-        del said["updateStrategy"]
-    if said not in ({}, {"maxUnavailable": 1}):
-        body["updateConfig"] = said
+    if usual_update(said):
+        body["updateConfig"] = usual_update(said)
 
 
 def _node_repair(body: Json) -> None:
-    said = body.get("nodeRepairConfig")
-    if said is not None and not said.get("enabled") and set(said) <= {"enabled"}:
-        del body["nodeRepairConfig"]
+    said = usual_repair(body.pop("nodeRepairConfig", None))
+    if said:
+        body["nodeRepairConfig"] = said
 
 
 def _orders(body: Json) -> None:

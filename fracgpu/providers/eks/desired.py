@@ -45,7 +45,7 @@ def desired(pool: ResolvedPool, facts: ClusterFacts | None) -> tuple[Resource, .
         **_said(labels=labels(pool), taints=taint_bodies(taints(pool))),
         "tags": {**resource_tags(pool), **pool.tags, MANAGED: "true"},
         **_said(launchTemplate=_template(pool, template)),
-        **_said(updateConfig=_update_config(pool), nodeRepairConfig=pool.eks.node_repair_config),
+        **_said(updateConfig=_update_config(pool), nodeRepairConfig=usual_repair(pool.eks.node_repair_config)),
         **_said(version=pool.eks.version, releaseVersion=pool.eks.release_version),
     }
     group = Resource(KIND, pool.name, pool.name, pool.cluster, body, filled=_filled(pool))
@@ -82,10 +82,21 @@ def _update_config(pool: ResolvedPool) -> Json | None:
     """As said; else, with reserved machines, old nodes go before new ones come: there is no machine for both
     (https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html)."""
     if pool.eks.update_config:
-        return pool.eks.update_config.model_dump(by_alias=True, exclude_none=True)
+        return usual_update(pool.eks.update_config.model_dump(by_alias=True, exclude_none=True))
     if pool.capacity is Capacity.RESERVED:
         return {"maxUnavailable": 1, "updateStrategy": "MINIMAL"}
     return None
+
+
+def usual_update(said: Json) -> Json | None:
+    """An update config without what EKS does anyway; None where nothing is left."""
+    kept = {key: value for key, value in said.items() if (key, value) != ("updateStrategy", "DEFAULT")}
+    return None if kept in ({}, {"maxUnavailable": 1}) else kept
+
+
+def usual_repair(said: Json | None) -> Json | None:
+    """Node repair; None where it is off, which it is unless said."""
+    return None if said in (None, {}, {"enabled": False}) else said
 
 
 def taint_bodies(rows: Iterable[Taint]) -> list[Json]:

@@ -163,9 +163,11 @@ def _ami_type(body: Json, machine: Machine | None, backend: Backend | None) -> s
 
 
 def _update_config(body: Json, data: Json) -> Json | None:
+    """As the group has it; said in full where a reservation would make it another."""
     said: Json | None = body.get("updateConfig")
-    usual = {"maxUnavailable": 1, "updateStrategy": "MINIMAL"} if _reservation(data) else None
-    return None if said == usual else said
+    if not _reservation(data):
+        return said
+    return None if said == {"maxUnavailable": 1, "updateStrategy": "MINIMAL"} else said or {"maxUnavailable": 1}
 
 
 def _capacity_block(body: Json, data: Json, machine: Machine | None) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from hypothesis import given, settings
@@ -14,45 +15,71 @@ from fracgpu.errors import Level
 from fracgpu.plan import Action, Json, change_of, linked
 from fracgpu.providers import Observed, eks
 from fracgpu.providers.eks import user_data
+from fracgpu.providers.eks.matrix import Combination, Cutting, Shared, combination_of, combinations, verdict
 from fracgpu.providers.eks.steps import config_request, tag_step, version_request
 from fracgpu.resolve import ResolvedPool, resolve
 from fracgpu.sandbox.eks import checks, userdata
 from fracgpu.sandbox.eks.bottlerocket import parse
+from fracgpu.sharing import Backend
 from tests.eks_pools import FACTS, SUBNETS, resolution, shown
 
 MACHINES = load().machines(ProviderName.EKS)
 WORDS = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
-BACKENDS = ("device-plugin", "bottlerocket", "user-data", "gpu-operator")
 
 
 def optional(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | values
 
 
+@functools.cache
+def rows(machine: Machine) -> list[Combination]:
+    """What the table of backends has for a machine."""
+    works = [row for row in combinations() if verdict(row).works]
+    if machine.fractional:
+        works = [row for row in works if row.shared is Shared.NONE]
+    if not machine.mig or machine.fractional:
+        works = [row for row in works if row.cutting is Cutting.WHOLE]
+    if not any(name.startswith("BOTTLEROCKET") for name in machine.ami_types):
+        works = [row for row in works if row.backend is not Backend.BOTTLEROCKET]
+    if not several(machine):
+        works = [row for row in works if row.cutting is not Cutting.LAYOUT]
+    return works
+
+
+@functools.cache
+def several(machine: Machine) -> list[dict[str, int]]:
+    """Layouts of several profiles."""
+    gpu = load().gpu(machine.gpu)
+    return [one.counts for one in maximal_layouts(gpu) if len(one.counts) > 1] if gpu.mig else []
+
+
 @st.composite
-def shares(draw: st.DrawFn) -> Json:
-    kind = draw(st.sampled_from(["timeSlicing", "mps", None]))
-    if kind is None:
+def shares(draw: st.DrawFn, shared: Shared) -> Json:
+    if shared is Shared.NONE:
         return {}
+    kind = "mps" if shared is Shared.MPS else "timeSlicing"
     one = {"failRequestsGreaterThanOne": True} if kind == "timeSlicing" and draw(st.booleans()) else {}
     renamed = {"renameByDefault": True} if draw(st.booleans()) else {}
     return {kind: {"replicas": draw(st.integers(2, 16)), **one}, **renamed}
 
 
 @st.composite
-def cuts(draw: st.DrawFn, machine: Machine) -> Json:
-    if not machine.mig or draw(st.booleans()):
-        return {}
+def cuts(draw: st.DrawFn, machine: Machine, row: Combination) -> Json:
     gpu = load().gpu(machine.gpu)
-    strategy = draw(st.sampled_from(["single", "mixed"]))
-    how = draw(st.sampled_from(["profile", "layout", "devices"]))
-    if how == "profile":
-        return {"mig": {"profile": draw(st.sampled_from([one.name for one in gpu.profiles])), "strategy": strategy}}
-    layouts = st.sampled_from([one.counts for one in maximal_layouts(gpu)])
-    if how == "layout":
-        return {"mig": {"layout": draw(layouts), "strategy": strategy}}
-    devices = draw(st.lists(optional(layouts), min_size=machine.gpu_count, max_size=machine.gpu_count))
-    return {"mig": {"devices": devices, "strategy": "mixed"}}
+    match row.cutting:
+        case Cutting.WHOLE:
+            return {}
+        case Cutting.FULL:
+            known = [one for one in gpu.profiles if one.bottlerocket or row.backend is not Backend.BOTTLEROCKET]
+            cut: Json = {"profile": draw(st.sampled_from(known)).name}
+        case Cutting.PART:
+            profile = draw(st.sampled_from([one for one in gpu.profiles if one.max_per_gpu > 1]))
+            cut = {"layout": {profile.name: draw(st.integers(1, profile.max_per_gpu - 1))}}
+        case Cutting.LAYOUT:
+            layouts = st.sampled_from(several(machine))
+            devices = st.lists(optional(layouts), min_size=machine.gpu_count, max_size=machine.gpu_count)
+            cut = {"devices": draw(devices.filter(any))} if draw(st.booleans()) else {"layout": draw(layouts)}
+    return {"mig": {**cut, "strategy": row.strategy}}
 
 
 @st.composite
@@ -66,17 +93,21 @@ def nodes(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def options(draw: st.DrawFn) -> Json:
+def options(draw: st.DrawFn, row: Combination, capacity: str) -> Json:
+    reserved, operator = capacity == "reserved", row.backend is Backend.GPU_OPERATOR
+    plain = row.backend in (Backend.DEVICE_PLUGIN, Backend.GPU_OPERATOR) and not reserved
+    own = plain and draw(st.booleans())
     said = {
-        "backend": draw(optional(st.sampled_from(BACKENDS))),
+        "backend": row.backend,
         "subnets": draw(optional(st.just([SUBNETS[1]]))),
         "updateConfig": draw(optional(st.sampled_from([{"maxUnavailable": 1}, {"maxUnavailablePercentage": 50}]))),
         "nodeRepairConfig": draw(optional(st.sampled_from([{"enabled": True}, {"enabled": False}]))),
-        "diskType": draw(optional(st.just("gp2"))),
-        "startupTaint": draw(optional(st.booleans())),
+        "diskType": None if own else draw(optional(st.just("gp2"))),
+        "startupTaint": draw(optional(st.booleans())) if operator and row.strategy else None,
         "autoscalerTags": draw(optional(st.booleans())),
-        "launchTemplate": draw(optional(st.just({"name": "mine", "version": "2"}))),
-        "reservation": draw(optional(st.just("cr-0123456789abcdef0"))),
+        "launchTemplate": {"name": "mine", "version": "2"} if own else None,
+        "reservation": "cr-0123456789abcdef0" if reserved else None,
+        "capacityBlock": draw(optional(st.booleans())) if reserved else None,
     }
     return {key: value for key, value in said.items() if value is not None}
 
@@ -84,33 +115,37 @@ def options(draw: st.DrawFn) -> Json:
 @st.composite
 def specs(draw: st.DrawFn) -> Json:
     machine = draw(st.sampled_from(MACHINES))
+    row = draw(st.sampled_from(rows(machine)))
+    capacity = draw(st.sampled_from(["on-demand", "spot", "reserved"]))
     keyed = st.dictionaries(WORDS, WORDS, max_size=3)
     taints = st.lists(WORDS, unique=True, max_size=3).map(lambda keys: [f"{key}=v:NoExecute" for key in keys])
+    said = draw(options(row, capacity))
+    sized = "launchTemplate" not in said and draw(st.booleans())
     return {
         "machine": machine.name,
-        "sharing": {**draw(cuts(machine)), **draw(shares())},
+        "sharing": {**draw(cuts(machine, row)), **draw(shares(row.shared))},
         "nodes": draw(nodes()),
-        "capacity": draw(st.sampled_from(["on-demand", "spot", "reserved"])),
-        "disk": {"sizeGb": draw(st.integers(20, 500))} if draw(st.booleans()) else {},
+        "capacity": capacity,
+        "disk": {"sizeGb": draw(st.integers(20, 500))} if sized else {},
         "labels": draw(keyed),
         "tags": draw(keyed),
         "taints": draw(taints),
         "gpuTaint": draw(st.booleans()),
-        "eks": draw(options()),
+        "eks": said,
     }
 
 
-def accepted(spec: Json) -> ResolvedPool | None:
-    """The pool of a spec that no rule refuses."""
+def accepted(spec: Json) -> ResolvedPool:
+    """The pool of a spec, which no rule refuses."""
     found = resolution(**spec)
-    if found.pool is None or found.errors:
-        return None
-    errors = [one for one in eks.rules(found.pool, FACTS) if one.level is Level.ERROR]
-    return None if errors else found.pool
+    assert found.pool is not None
+    errors = [one for one in (*found.findings, *eks.rules(found.pool, FACTS)) if one.level is Level.ERROR]
+    assert errors == [], spec
+    return found.pool
 
 
-pools = specs().map(accepted).filter(lambda pool: pool is not None)
-often = settings(derandomize=True, deadline=None, max_examples=150)
+pools = specs().map(accepted)
+often = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 def actions(pool: ResolvedPool, there: Observed) -> list[tuple[Action, str | None]]:
@@ -144,7 +179,8 @@ def test_what_is_read_back_shares_alike(pool: ResolvedPool) -> None:
     written, _ = eks.read(shown(eks.desired(pool, FACTS)))
     again = resolve(written, load()).pool
     assert again is not None
-    assert (again.sharing, again.nodes, again.backend) == (pool.sharing, _as_eks_has(pool), pool.backend)
+    assert (again.sharing, again.nodes) == (pool.sharing, _as_eks_has(pool))
+    assert again.backend is pool.backend or combination_of(pool).cutting is Cutting.WHOLE
 
 
 def _as_eks_has(pool: ResolvedPool) -> Any:
