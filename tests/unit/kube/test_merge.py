@@ -24,7 +24,7 @@ def text(replicas: int, *names: str) -> str:
 
 
 def there(ours: tuple[str, ...] = (), **data: str) -> Any:
-    fields = {f"f:{key}": {} for key in ours}
+    fields: dict[str, Any] = {f"f:{key}": {} for key in ours}
     managed = [{"manager": "fracgpu", "operation": "Apply", "fieldsV1": {"f:data": fields}}]
     labels = {"app.kubernetes.io/managed-by": "fracgpu"}
     return {"metadata": {"name": "x", "namespace": "y", "labels": labels, "managedFields": managed}, "data": data}
