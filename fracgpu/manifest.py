@@ -11,14 +11,15 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from fracgpu.errors import INVALID_CODES, Finding, Invalid
 from fracgpu.spec import API_VERSION, NodePool
-from fracgpu.yamltext import Part, load_parts
+
+if TYPE_CHECKING:
+    from fracgpu.yamltext import Part
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -60,11 +61,12 @@ class Origin:
 
 def _step(node: Any, step: str | int) -> tuple[Any, Any]:
     """The child of a YAML node, and the mark of where it is named."""
-    if isinstance(node, yaml.MappingNode):
+    kind = getattr(node, "id", None)
+    if kind == "mapping":
         for key, value in node.value:
             if key.value == str(step):
                 return value, key.start_mark
-    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+    elif kind == "sequence" and isinstance(step, int) and step < len(node.value):
         return node.value[step], node.value[step].start_mark
     return None, None
 
@@ -170,6 +172,10 @@ def read(text: str, file: str) -> list[Document]:
 
 def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
     """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
+    import yaml  # flags need none of it
+
+    from fracgpu.yamltext import load_parts
+
     try:
         for value, part in load_parts(text):
             if value is None:
@@ -189,7 +195,7 @@ def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
 
 
 def _checked(value: Any, origin: Origin) -> Any:
-    """A document that says what it is; a missing apiVersion or kind is an error, since other tools' files look alike."""
+    """A document that says what it is; a missing apiVersion or kind is an error: other tools' files look alike."""
     if not isinstance(value, dict):
         raise Invalid([Finding("invalid-value", "a NodePool is a mapping", file=origin.file, hint="fracgpu schema")])
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "NodePool")):
@@ -203,7 +209,7 @@ def _checked(value: Any, origin: Origin) -> Any:
     return value
 
 
-def _syntax(error: yaml.YAMLError, file: str) -> Finding:
+def _syntax(error: Exception, file: str) -> Finding:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or "cannot be read as YAML"
     line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fracgpu.cli import yaml_text
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.errors import Finding, FracgpuError, Level
 
@@ -73,24 +74,7 @@ def _member(value: Any) -> str:
     return "[\n    " + ",\n    ".join(map(encode, value)) + "\n  ]"
 
 
-def to_yaml(value: Any) -> str:
-    """YAML in the order given: texts that look like something else quoted, texts of several lines as blocks."""
-    import yaml
-
-    base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-    class Dumper(base):  # type: ignore[misc]
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
-            return True
-
-    Dumper.add_representer(str, _text)
-    return str(
-        yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120)
-    )
-
-
-def _text(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+to_yaml = yaml_text.to_yaml
 
 
 def write_document(output: Output, kind: str, body: Mapping[str, Any]) -> bool:
