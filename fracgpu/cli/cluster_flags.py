@@ -6,14 +6,16 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fracgpu.cli.flags import SpecFlags
-from fracgpu.spec import Cluster
+from fracgpu.cli.flags import WHERE, SpecFlags
 
-NAMES = ("provider", "cluster", "resource_group", "subscription", "project", "location", "region")
+if TYPE_CHECKING:
+    from fracgpu.spec import Cluster
+
+NAMES = WHERE
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import typer
 
 from fracgpu.cli import yaml_text
 from fracgpu.cli.globals import GLOBALS
-from fracgpu.errors import Finding, FracgpuError, Level
+from fracgpu.errors import Finding, FracgpuError, Invalid, Level
 
 
 class Output(StrEnum):
@@ -77,13 +77,20 @@ def _member(value: Any) -> str:
 to_yaml = yaml_text.to_yaml
 
 
-def write_document(output: Output, kind: str, body: Mapping[str, Any]) -> bool:
-    """Print a document as JSON or YAML; False where another form was asked for."""
+def write_document(output: Output, kind: str, body: Mapping[str, Any], *, picture: bool = False) -> bool:
+    """Print a document as JSON or YAML; False where another form was asked for.
+
+    Raises Invalid for a picture where there is none.
+    """
     match output:
         case Output.JSON:
             write_json(document(kind, body))
         case Output.YAML:
             write(to_yaml(document(kind, body)))
+        case Output.SVG if not picture:
+            message = "there is no picture of this"
+            hint = "-o svg is for: catalog layouts, catalog profiles, pool explain"
+            raise Invalid.one("usage", message, field="--output", hint=hint)
         case _:
             return False
     return True

@@ -30,7 +30,7 @@ def layouts(
         hint = "--time-slicing N or --mps N shares it whole"
         raise Invalid.one("gpu-not-mig-capable", f"{found[0].product} has no MIG", field="--gpu", hint=hint)
     rows = [(one, layout) for one in capable for layout in geometry.maximal_layouts(one, attributes=attributes)]
-    if output.write_document(out, "LayoutList", {"items": [layout_json(*row) for row in rows]}):
+    if output.write_document(out, "LayoutList", {"items": [layout_json(*row) for row in rows]}, picture=True):
         return
     match out:
         case Output.NAME:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.flags import SpecFlags
-from fracgpu.cli.spec_of import FLAG_ORIGIN, documents
+from fracgpu.cli.spec_of import FLAG_ORIGIN, documents, one_document
 from fracgpu.manifest import Document
+
+
+def pool_meant(name: str | None, flags: SpecFlags, *, yes: bool = False) -> Document:
+    """The one pool that is meant. Raises Invalid where files hold several."""
+    if flags.describes or name is None:
+        return one_document(name, flags)
+    return pools_meant(name, flags, yes=yes)[0]
 
 
 def pools_meant(
