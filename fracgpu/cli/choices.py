@@ -18,6 +18,9 @@ NotOursOption = Annotated[bool, typer.Option("--not-ours", help="Also pools that
 PreflightOption = Annotated[
     bool, typer.Option("--preflight/--no-preflight", help="Ask for quota and offerings before making a pool")
 ]
+WithPluginOption = Annotated[
+    bool, typer.Option("--with-plugin", help="Write the device-plugin config that the pools need too")
+]
 FleetOption = Annotated[
     str | None,
     typer.Option("--fleet", help="Mark the pools as one fleet's", metavar="NAME", show_default=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -50,13 +50,13 @@ def apply(
             output.say(f"applied {namespace}/{NAME} in {cluster.name}")
 
 
-def write_config(session: Session, promise: Promise, *, yes: bool) -> None:
-    """The plugin config that a pool needs, before the pool is made; nothing where it needs none."""
-    planned = plan_config(session, promise.pool.cluster, [promise])
+def write_config(session: Session, cluster: ClusterRef, promises: Sequence[Promise], *, yes: bool) -> None:
+    """The plugin config that pools of a cluster need, before they are made; nothing where they need none."""
+    planned = plan_config(session, cluster, promises)
     consent(planned, yes=yes)
     if planned.pending:
         apply_config(session, planned)
-        output.say(f"applied {NAMESPACE}/{NAME} in {promise.pool.cluster.name}")
+        output.say(f"applied {NAMESPACE}/{NAME} in {cluster.name}")
 
 
 def consent(planned: ConfigPlan, *, yes: bool) -> None:

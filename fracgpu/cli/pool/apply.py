@@ -20,6 +20,7 @@ from fracgpu.cli.choices import (
     ReplaceOption,
     StrictOption,
     WaitOption,
+    WithPluginOption,
     YesOption,
 )
 from fracgpu.cli.declared import declared, promised
@@ -55,6 +56,7 @@ def apply(
     replace: ReplaceOption = False,
     strict: StrictOption = False,
     preflight: PreflightOption = True,
+    with_plugin: WithPluginOption = False,
     yes: YesOption = False,
     out: OutputOption = Output.TABLE,
 ) -> None:
@@ -68,6 +70,8 @@ def apply(
         found = declared(files, choices, prune=prune, strict=strict)
     survey = found.survey()
     _ask(survey, yes=yes)
+    if with_plugin:
+        _write_configs(survey, yes=yes)
     again = _again(files, plan_file)
     items = list(_unasked(survey))
     items += follow(list(_jobs(survey, found.choices, How(wait, preflight), limit)), again)
@@ -92,6 +96,16 @@ def _ask(survey: Survey, *, yes: bool) -> None:
     for action, word in GOING.items():
         going = [one for one in survey.plans if one.action is action and not one.problem]
         consent.removal([f"{one.name} (cluster {one.cluster.name})" for one in going], word, yes=yes)
+
+
+def _write_configs(survey: Survey, *, yes: bool) -> None:
+    """The plugin configs that the pools will need, cluster by cluster."""
+    from fracgpu.cli.plugin_apply import write_config
+    from fracgpu.operations.promises import of_pool
+
+    for cluster, seen in survey.clusters.items():
+        wanted = [one.prepared.pool for one in survey.plans if one.cluster == cluster and one.prepared]
+        write_config(seen.session, cluster, [of_pool(pool) for pool in wanted], yes=yes)
 
 
 def _unasked(survey: Survey) -> Iterator[Item]:

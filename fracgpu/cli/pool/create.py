@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from fracgpu.catalog.load import load
-from fracgpu.cli.choices import AdoptOption, PreflightOption, RecreateOption, StrictOption, WaitOption, YesOption
+from fracgpu.cli.choices import (
+    AdoptOption,
+    PreflightOption,
+    RecreateOption,
+    StrictOption,
+    WaitOption,
+    WithPluginOption,
+    YesOption,
+)
 from fracgpu.cli.connect import confirm_guess
 from fracgpu.cli.consent import choose_machine
 from fracgpu.cli.duration import TimeoutOption, seconds
@@ -31,7 +39,7 @@ def create(
     strict: StrictOption = False,
     preflight: PreflightOption = True,
     verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Look at the nodes afterwards")] = True,
-    with_plugin: Annotated[bool, typer.Option("--with-plugin", help="Write the plugin config it needs too")] = False,
+    with_plugin: WithPluginOption = False,
     yes: YesOption = False,
     out: OutputOption = Output.TABLE,
 ) -> None:

@@ -50,7 +50,7 @@ def make(
     wait = Wait.start(name, cluster, timeout, again)
     promise = of_pool(prepared.pool)
     if proof.with_plugin:
-        write_config(session, promise, yes=proof.yes)
+        write_config(session, cluster, [promise], yes=proof.yes)
     work = create(prepared, session, wait, choices, how)
     item = watch(verified(work, promise, session, wait, load()) if proof.verify else work, again)
     show_result(Result([item]), out)
