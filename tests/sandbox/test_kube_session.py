@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import ipaddress
+import json
+import ssl
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from fracgpu.errors import (
     CloudError,
@@ -160,3 +172,70 @@ def with_user(access: KubeAccess, user: dict[str, Any]) -> KubeAccess:
 def test_what_one_may_do(access: KubeAccess) -> None:
     with Kube(access) as kube:
         assert kube.allowed("patch", "configmaps", NAMESPACE)
+
+
+@pytest.fixture
+def tls_server(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """An https server that has no nodes for whoever shows the token; its address, and its own certificate."""
+    certificate, key = self_signed()
+    (tmp_path / "server.pem").write_bytes(certificate + key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Nodeless)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_address[1]}", certificate.decode()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Nodeless(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        known = self.headers.get("Authorization") == "Bearer right"
+        status = {"kind": "Status", "apiVersion": "v1", "code": 401, "message": "who are you?"}
+        body = json.dumps({"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": []} if known else status)
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def self_signed() -> tuple[bytes, bytes]:
+    """A certificate for 127.0.0.1 and its key, as PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test's own")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return made.public_bytes(Encoding.PEM), private
+
+
+def test_the_clusters_own_authority_is_believed_and_no_other(
+    tls_server: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PAUSE", 0.001)
+    address, authority = tls_server
+    with Kube(KubeAccess(server=address, ca_pem=authority, token="right")) as kube:
+        assert kube.nodes({}) == []
+    with Kube(KubeAccess(server=address, ca_pem=authority, token="wrong")) as kube, pytest.raises(NotSignedIn):
+        kube.nodes({})
+    with Kube(KubeAccess(server=address, token="right")) as kube, pytest.raises(Unreachable) as caught:
+        kube.nodes({})
+    assert "certificate" in caught.value.message.lower()
