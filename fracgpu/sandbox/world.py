@@ -19,6 +19,9 @@ from fracgpu.sandbox.faults import Faults
 
 Json = dict[str, Any]
 
+Cuts = tuple[dict[str, int], ...]
+"""What each GPU of a node is cut into (profile -> count, empty for a whole one); () where all of them are whole."""
+
 
 class Cloud(StrEnum):
     AKS = "aks"
@@ -99,8 +102,7 @@ class NodeShape:
     """What the nodes of a pool are, read from the pool's body alone (and, on EKS, from its launch template).
 
     `allocatable` is set where the cloud's own plugin advertises the GPUs (GKE, Bottlerocket); None means that a
-    simulated device plugin reads its ConfigMap from the cluster's Kubernetes API. `slices` is what each GPU is cut into
-    (profile -> count, empty for a whole GPU).
+    simulated device plugin reads its ConfigMap from the cluster's Kubernetes API.
     """
 
     machine: str
@@ -111,13 +113,18 @@ class NodeShape:
     architecture: str
     labels: dict[str, str]
     taints: list[dict[str, str]]
-    slices: dict[str, int] = field(default_factory=dict)
+    slices: Cuts = ()
     allocatable: dict[str, int] | None = None
     one_share: bool = False
     """The plugin behind `allocatable` refuses a container that asks for more than one share."""
     zones: tuple[str, ...] = ()
     broken: str | None = None
     """Why such a node never joins or never advertises, in words; None for a sound one."""
+
+    @property
+    def devices(self) -> int:
+        """GPUs that are whole, and the slices of those that are cut."""
+        return sum(sum(cut.values()) or 1 for cut in self.slices) or self.gpu_count
 
 
 class NoSuchCluster(LookupError):

@@ -13,7 +13,7 @@ def shape(cluster: Cluster, pool: Pool) -> NodeShape:
     size = sizes.size(body["vmSize"])
     if size is None:
         raise LookupError(body["vmSize"])
-    profile = body.get("gpuInstanceProfile")
+    cut = size.slices.get(body.get("gpuInstanceProfile", ""))
     return NodeShape(
         machine=body["vmSize"],
         gpu_product=size.product or "",
@@ -23,7 +23,7 @@ def shape(cluster: Cluster, pool: Pool) -> NodeShape:
         architecture=size.architecture,
         labels=_labels(cluster, pool, size),
         taints=[_taint(taint) for taint in body["nodeTaints"]],
-        slices=dict(size.slices.get(profile, {})) if profile else {},
+        slices=(dict(cut),) * size.gpus if cut else (),
         zones=pool.zones,
         broken=_broken(body, size),
     )

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fracgpu.sandbox.eks.cards import Card, bottlerocket_layout
+from fracgpu.sandbox.world import Cuts
 
 KNOWN: dict[str, type] = {
     "enabled": bool,
@@ -37,12 +38,12 @@ class NeverJoins(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Advertised:
-    """What such a node shows: `slices` of each GPU and the resources; None where its plugin is switched off.
+    """What such a node shows: `slices` of its GPUs and the resources; None where its plugin is switched off.
 
     `one_share` says that a container may have one share only.
     """
 
-    slices: dict[str, int] = field(default_factory=dict)
+    slices: Cuts = ()
     allocatable: dict[str, int] | None = None
     one_share: bool = False
 
@@ -66,8 +67,9 @@ def advertised(settings: dict[str, Any], card: Card, gpus: int) -> Advertised:
         raise NeverJoins("MPS and MIG cannot be enabled simultaneously")
     if nvidia.get("enabled") is False:
         return Advertised()
-    slices = _slices(nvidia.get("mig", {}), card) if partitioning == "mig" else {}
-    devices = gpus * (sum(slices.values()) or 1)
+    cut = _cut(nvidia.get("mig", {}), card) if partitioning == "mig" else {}
+    devices = gpus * (sum(cut.values()) or 1)
+    slices = (cut,) * gpus if cut else ()
     replicas, renamed = _sharing(nvidia, sharing)
     # True unless said; MPS knows no such setting and always refuses.
     one = replicas > 1 and nvidia.get(sharing, {}).get("fail-requests-greater-than-one", True)
@@ -76,7 +78,7 @@ def advertised(settings: dict[str, Any], card: Card, gpus: int) -> Advertised:
     return Advertised(slices, {"nvidia.com/gpu": devices * replicas}, one)
 
 
-def _slices(mig: dict[str, Any], card: Card) -> dict[str, int]:
+def _cut(mig: dict[str, Any], card: Card) -> dict[str, int]:
     _check(mig, {"profile": dict}, "settings.kubelet-device-plugins.nvidia.mig")
     profiles = mig.get("profile", {})
     for model in profiles:
@@ -85,10 +87,10 @@ def _slices(mig: dict[str, Any], card: Card) -> dict[str, int]:
     value = profiles.get(card.key)
     if value is None or not card.profiles:
         return {}
-    slices = bottlerocket_layout(card, str(value)) if isinstance(value, str) else None
-    if slices is None:
+    cut = bottlerocket_layout(card, str(value)) if isinstance(value, str) else None
+    if cut is None:
         raise NeverJoins(f"'{value}' is not a MIG profile of {card.key}")
-    return slices
+    return cut
 
 
 def _sharing(nvidia: dict[str, Any], strategy: str | None) -> tuple[int, bool]:

@@ -81,6 +81,16 @@ def card(gpu: str, gpu_mib: int) -> Card:
     return _CARDS.get((gpu, gpu_mib // 1024)) or Card(f"NVIDIA {gpu}")
 
 
+_NUMBERS = ("19", "15", "14", "9", "5", "0", "20")
+"""`nvidia-smi mig -lgip`'s numbers of the profiles of a GPU with seven slices, in the order of `_seven`."""
+
+
+def profile_called(of: Card, word: str) -> str:
+    """The profile that `nvidia-smi` takes that word for, a name or a number; the word itself where it takes none."""
+    seven = any(name.startswith("7g") for name in of.profiles)
+    return dict(zip(_NUMBERS, of.profiles, strict=False)).get(word, word) if seven else word
+
+
 def fits(of: Card, names: list[str]) -> bool:
     """Whether one GPU holds those instances when they are made in that order.
 

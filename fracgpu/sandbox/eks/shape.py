@@ -69,10 +69,10 @@ def _with_gpus(node: NodeShape, pool: Pool, of: Card, gpus: int) -> NodeShape:
 def _cut_at_boot(node: NodeShape, of: Card, user_data: str) -> NodeShape:
     """An Amazon Linux node whose script cut it before the kubelet started; mig-manager comes later and is not here."""
     try:
-        cuts = [cut_by(script, of) for script in scripts(user_data)]
+        cuts = [cut_by(script, of, node.gpu_count) for script in scripts(user_data)]
     except NotCut as error:
         return replace(node, broken=str(error))
-    return replace(node, slices=next((cut for cut in cuts if cut is not None), {}))
+    return replace(node, slices=next((cut for cut in cuts if cut is not None), ()))
 
 
 def _labels(cluster: Cluster, pool: Pool, machine: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from fracgpu.sandbox.gke import tables
 from fracgpu.sandbox.gke.machines import MachineType, machine_type
 from fracgpu.sandbox.gke.names import region
 from fracgpu.sandbox.gke.pool import accelerators, is_spot
-from fracgpu.sandbox.world import Cluster, Json, NodeShape, Pool
+from fracgpu.sandbox.world import Cluster, Cuts, Json, NodeShape, Pool
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
@@ -41,7 +41,7 @@ def shape(cluster: Cluster, pool: Pool) -> NodeShape:
         architecture=machine.architecture,
         labels={**config.get("labels", {}), **_labels(cluster, pool, machine), **(_gpu_labels(gpu) if gpu else {})},
         taints=[_taint(taint) for taint in config.get("taints", [])],
-        slices=_slices(gpu) if gpu else {},
+        slices=_slices(gpu) if gpu else (),
         allocatable=allocatable,
         zones=tuple(pool.body["locations"]),
         broken=broken,
@@ -104,10 +104,10 @@ def _clients(gpu: Json) -> int:
     return int(gpu.get("gpuSharingConfig", {}).get("maxSharedClientsPerGpu", 1))
 
 
-def _slices(gpu: Json) -> dict[str, int]:
-    """What each GPU is cut into; one that the plugin does not know is cut all the same."""
+def _slices(gpu: Json) -> Cuts:
+    """All GPUs are cut alike; with a size that the plugin does not know they are cut all the same."""
     size = gpu.get("gpuPartitionSize")
-    return {size: max(_each(gpu), 1)} if size else {}
+    return ({size: max(_each(gpu), 1)},) * int(gpu["acceleratorCount"]) if size else ()
 
 
 def _driver(gpu: Json) -> str:

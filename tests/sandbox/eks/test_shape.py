@@ -149,7 +149,6 @@ ON = "nvidia-smi -mig 1\n"
     ("lines", "expected"),
     [
         (ON + "nvidia-smi mig -cgi 3g.20gb,2g.10gb,1g.5gb,1g.5gb -C", {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2}),
-        (ON + 'nvidia-smi mig -i 0 -cgi "1g.5gb,1g.5gb" -C', {"1g.5gb": 2}),
         (ON + 'CUT="4g.20gb,3g.20gb"\nnvidia-smi mig -cgi "${CUT}"\nnvidia-smi mig -cci', {"4g.20gb": 1, "3g.20gb": 1}),
         (ON + "nvidia-smi mig -cgi 1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb -C", {"1g.5gb": 7}),
         (ON + "nvidia-smi mig -cgi 1g.10gb,1g.10gb,1g.10gb,1g.10gb -C", {"1g.10gb": 4}),
@@ -158,7 +157,26 @@ ON = "nvidia-smi -mig 1\n"
 )
 def test_a_script_cuts_an_amazon_linux_node_before_it_joins(lines: str, expected: dict[str, int]) -> None:
     shown = node("p4d.24xlarge", script(lines), ami="AL2023_x86_64_NVIDIA")
-    assert (shown.slices, shown.allocatable, shown.broken) == (expected, None, None)
+    assert (shown.slices, shown.allocatable, shown.broken) == ((expected,) * 8 if expected else (), None, None)
+
+
+EACH = "nvidia-smi mig -i 0,1 -cgi 3g.20gb,3g.20gb -C && nvidia-smi mig -i 2 -cgi 19,19 -C"
+
+
+@pytest.mark.parametrize(
+    "lines", [f"nvidia-smi -i 0,1,2 -mig 1\n{EACH}", f'off=$(nvidia-smi -L)\nnvidia-smi -i "$off" -mig 1\n{EACH}']
+)
+def test_a_script_cuts_each_gpu_in_its_own_way(lines: str) -> None:
+    shown = node("p4d.24xlarge", script(lines), ami="AL2023_x86_64_NVIDIA")
+    assert shown.slices == ({"3g.20gb": 2}, {"3g.20gb": 2}, {"1g.5gb": 2}, {}, {}, {}, {}, {})
+    assert (shown.broken, shown.devices) == (None, 2 + 2 + 2 + 5)
+
+
+def test_a_gpu_in_mig_mode_that_gets_no_instances_stops_the_plugin() -> None:
+    lines = ON + 'nvidia-smi mig -i 0 -cgi "1g.5gb,1g.5gb" -C'
+    assert node("p4d.24xlarge", script(lines), ami="AL2023_x86_64_NVIDIA").broken == (
+        "device 1 has no MIG devices configured"
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,7 +199,7 @@ def test_a_script_that_fails_leaves_a_node_that_advertises_nothing(lines: str) -
 
 def test_a_script_does_nothing_to_a_gpu_without_mig() -> None:
     shown = node("g5.12xlarge", script(ON + "nvidia-smi mig -cgi 1g.5gb -C"), ami="AL2023_x86_64_NVIDIA")
-    assert (shown.slices, shown.broken) == ({}, None)
+    assert (shown.slices, shown.broken) == ((), None)
 
 
 def test_a_plain_ami_on_a_gpu_machine_has_no_driver() -> None:

@@ -200,3 +200,52 @@ def test_set_node_wins_over_the_plugin(api: Api, add_pool: AddPool) -> None:
     api.merge(f"api/v1/nodes/{node}", {"metadata": {"labels": {CONFIG: "key"}}})
     assert shown(api, node) == {GPU: "3"}
     assert label(api, node, "gpu.count") == "3"
+
+
+PARTED = """
+version: v1
+mig-configs:
+  halves:
+    - {devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}}
+  each:
+    - {devices: [0, 1], mig-enabled: true, mig-devices: {1g.10gb: 7}}
+    - {devices: [2], mig-enabled: true, mig-devices: {2g.20gb: 3}}
+    - {devices: [3], mig-enabled: false, mig-devices: {}}
+  elsewhere:
+    - {device-filter: ["0x20B010DE"], devices: all, mig-enabled: true, mig-devices: {1g.5gb: 7}}
+  here:
+    - {device-filter: ["0x20B010DE"], devices: all, mig-enabled: true, mig-devices: {1g.5gb: 7}}
+    - {device-filter: ["0x20B510DE"], devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}
+  too-many:
+    - {devices: all, mig-enabled: true, mig-devices: {1g.10gb: 8}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "state", "resources"),
+    [
+        ("halves", "", "success", {GPU: "8"}),
+        ("here", "", "success", {GPU: "28"}),
+        ("each", MIXED, "success", {GPU: "1", "nvidia.com/mig-1g.10gb": "14", "nvidia.com/mig-2g.20gb": "3"}),
+        ("each", "", "success", {}),
+        ("elsewhere", "", "failed", {GPU: "4"}),
+        ("too-many", "", "failed", {GPU: "4"}),
+        ("all-1g.10gb", "", "failed", {GPU: "4"}),
+    ],
+)
+def test_the_mig_managers_file_says_what_each_gpu_is_cut_into(
+    api: Api, add_pool: AddPool, name: str, told: str, state: str, resources: dict[str, str]
+) -> None:
+    path = "api/v1/namespaces/gpu-operator/configmaps"
+    api.create(path, {"metadata": {"name": "fracgpu-mig-parted"}, "data": {"config.yaml": PARTED}})
+    api.config_map(key=config("", told))
+    (node,) = add_pool(vmSize="Standard_NC96ads_A100_v4", nodeLabels={"nvidia.com/mig.config": name, CONFIG: "key"})
+    assert shown(api, node) == resources
+    if resources:
+        assert label(api, node, "mig.config.state") == state
+
+
+def test_without_a_file_the_mig_manager_knows_what_the_hardware_can_do(api: Api, add_pool: AddPool) -> None:
+    for number, (name, count) in enumerate({"all-1g.10gb": "14", "all-3g.40gb": "4", "all-disabled": "2"}.items()):
+        (node,) = add_pool(f"p{number}", vmSize="Standard_NC48ads_A100_v4", nodeLabels={"nvidia.com/mig.config": name})
+        assert shown(api, node) == {GPU: count}

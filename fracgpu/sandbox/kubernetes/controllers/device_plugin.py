@@ -6,21 +6,22 @@ A plugin reads its ConfigMap when it starts and when its node's label changes, n
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from fracgpu.sandbox.kubernetes import resources
-from fracgpu.sandbox.kubernetes.controllers import gfd
+from fracgpu.sandbox.kubernetes.controllers import gfd, mig_manager
 from fracgpu.sandbox.kubernetes.controllers.daemonsets import pod_key
-from fracgpu.sandbox.kubernetes.controllers.gpus import cut_by_config, find
+from fracgpu.sandbox.kubernetes.controllers.gpus import find
 from fracgpu.sandbox.kubernetes.controllers.kubelet import crash_loop, running
 from fracgpu.sandbox.kubernetes.controllers.operator import PLUGIN, PLUGIN_NAMES
 from fracgpu.sandbox.kubernetes.controllers.plugin_config import ConfigError, PluginConfig, parse
 from fracgpu.sandbox.kubernetes.life import OPERATOR_NAMESPACE, Batch, Life, Machine
 from fracgpu.sandbox.kubernetes.store import Key
-from fracgpu.sandbox.world import Json
+from fracgpu.sandbox.world import Cuts, Json
 
 CONFIG_LABEL = "nvidia.com/device-plugin.config"
-MIG_LABEL = "nvidia.com/mig.config"
+GPU = "nvidia.com/gpu"
 CONFIG_MAP = "fracgpu-device-plugin"
 CONFIG_MAP_ANNOTATION = "sandbox/config-map"
 """On the plugin's DaemonSet: the ConfigMap that it mounts, where it is not the usual one."""
@@ -82,15 +83,15 @@ def _pod_on(life: Life, machine: Machine) -> Json | None:
 
 def _start(life: Life, machine: Machine, node: Json, pod: Json) -> None:
     labels = node["metadata"]["labels"]
-    wanted = (pod["metadata"]["uid"], labels.get(CONFIG_LABEL), labels.get(MIG_LABEL))
+    wanted = (pod["metadata"]["uid"], labels.get(CONFIG_LABEL), labels.get(mig_manager.LABEL))
     before = machine.plugin
     if isinstance(before, Started) and (before.pod, before.label, before.mig_label) == wanted and not before.error:
         return
-    cut, state = _cut(machine, labels.get(MIG_LABEL))
+    cuts, state = mig_manager.cut(life, machine, labels.get(mig_manager.LABEL))
     try:
         config = _read(life, wanted[1])
         strategy = config.mig_strategy or DEFAULT_STRATEGY
-        counts = _counts(machine, cut, strategy, config)
+        counts = _counts(machine, cuts, strategy, config)
     except ConfigError as error:
         machine.plugin = Started(*wanted, PluginConfig(), str(error))
         _advertise(life, machine, {}, state)
@@ -99,19 +100,9 @@ def _start(life: Life, machine: Machine, node: Json, pod: Json) -> None:
     machine.plugin = Started(*wanted, config)
     machine.one_share = frozenset(config.replicas) if config.one_share else frozenset()
     shape = machine.shape
-    found = gfd.labels(find(shape.gpu_product), shape.gpu_count, cut, strategy, config, shape.machine)
+    found = gfd.labels(find(shape.gpu_product), shape.gpu_count, cuts, strategy, config, shape.machine)
     running(life, pod)
     _advertise(life, machine, counts, found | state)
-
-
-def _cut(machine: Machine, config: str | None) -> tuple[dict[str, int], dict[str, str]]:
-    """What each GPU is cut into now, and what mig-manager says of it where a label asks for a config."""
-    if config is None:
-        return machine.shape.slices, {}
-    if machine.shape.slices and machine.shape.labels.get(MIG_LABEL) == config:
-        return machine.shape.slices, {"nvidia.com/mig.config.state": "success"}
-    cut = cut_by_config(find(machine.shape.gpu_product), config)
-    return cut or {}, {"nvidia.com/mig.config.state": "failed" if cut is None else "success"}
 
 
 def _read(life: Life, key: str | None) -> PluginConfig:
@@ -132,23 +123,32 @@ def _read(life: Life, key: str | None) -> PluginConfig:
     return parse(found["data"][key])
 
 
-def _counts(machine: Machine, cut: dict[str, int], strategy: str, config: PluginConfig) -> dict[str, int]:
+def _counts(machine: Machine, cuts: Cuts, strategy: str, config: PluginConfig) -> dict[str, int]:
     """Devices by resource, shares included; raises ConfigError where the plugin refuses to start."""
     if machine.shape.broken:
         raise ConfigError(machine.shape.broken)
-    if cut and config.sharing == "mps":
+    if any(cuts) and config.sharing == "mps":
         raise ConfigError("sharing.mps is not supported for MIG devices")
-    gpus = machine.shape.gpu_count
-    if not cut or strategy == "none":
-        # Strategy none still advertises a GPU that is cut, though nothing can run on it whole.
-        devices = {"nvidia.com/gpu": gpus}
-    elif strategy == "mixed":
-        devices = {f"nvidia.com/mig-{name.replace('+', '.')}": gpus * count for name, count in cut.items()}
-    elif len(cut) > 1:
-        raise ConfigError("invalid MIG configuration: more than one MIG device type present on node")
-    else:
-        devices = {"nvidia.com/gpu": gpus * sum(cut.values())}
+    devices = _devices(machine.shape.gpu_count, cuts, strategy)
     return dict(_shares(name, count, config) for name, count in devices.items())
+
+
+def _devices(gpus: int, cuts: Cuts, strategy: str) -> Counter[str]:
+    """https://github.com/NVIDIA/k8s-device-plugin/tree/main/internal/rm"""
+    if not any(cuts) or strategy == "none":
+        # Strategy none still advertises a GPU that is cut, though nothing can run on it whole.
+        return Counter({GPU: gpus})
+    whole = sum(not cut for cut in cuts)
+    if strategy == "single":
+        if whole:
+            raise ConfigError("all devices on the node must be configured with the same migEnabled value")
+        if len({name for cut in cuts for name in cut}) > 1:
+            raise ConfigError("invalid MIG configuration: more than one MIG device type present on node")
+        return Counter({GPU: sum(sum(cut.values()) for cut in cuts)})
+    devices = Counter({GPU: whole} if whole else {})
+    for cut in cuts:
+        devices.update({f"nvidia.com/mig-{name.replace('+', '.')}": count for name, count in cut.items()})
+    return devices
 
 
 def _shares(name: str, count: int, config: PluginConfig) -> tuple[str, int]:
@@ -179,4 +179,4 @@ _NOT_GFD = ("nvidia.com/gpu.deploy.", "nvidia.com/gpu.present")
 
 
 def _found_by_gfd(label: str) -> bool:
-    return label.startswith(_GFD) and not label.startswith(_NOT_GFD) and label != MIG_LABEL
+    return label.startswith(_GFD) and not label.startswith(_NOT_GFD) and label != mig_manager.LABEL

@@ -7,9 +7,12 @@ https://github.com/NVIDIA/cloud-native-docs/blob/main/gpu-operator/manifests/out
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 
 from fracgpu.sandbox.kubernetes.controllers.gpus import Gpu, Slice
 from fracgpu.sandbox.kubernetes.controllers.plugin_config import PluginConfig
+from fracgpu.sandbox.world import Cuts
 
 DRIVER = "580.95.05"
 RUNTIME = "13.0"
@@ -29,17 +32,19 @@ def operator_labels(gpu: Gpu) -> dict[str, str]:
     return {"nvidia.com/gpu.present": "true", **{f"nvidia.com/gpu.deploy.{part}": "true" for part in parts}}
 
 
-def labels(
-    gpu: Gpu, count: int, cut: dict[str, int], strategy: str, config: PluginConfig, machine: str
-) -> dict[str, str]:
-    """All labels of a node with `count` such GPUs, each cut into `cut` (profile -> instances; empty: whole)."""
+def labels(gpu: Gpu, count: int, cuts: Cuts, strategy: str, config: PluginConfig, machine: str) -> dict[str, str]:
+    """All labels of a node with `count` such GPUs that are cut so."""
     common = _common(gpu, machine, strategy if gpu.slices else "none")
-    if not cut or strategy == "none":
+    if not any(cuts) or strategy == "none":
         return common | _whole(gpu, count, config)
+    slices = Counter[str]()
+    for cut in cuts:
+        slices.update(cut)
+    whole = sum(not cut for cut in cuts)
     if strategy == "single":
-        return common | _single(gpu, count, cut, config)
-    parent = _resource("gpu", gpu.product, count, gpu.mib, PluginConfig()) | {"nvidia.com/gpu.replicas": "0"}
-    return common | parent | _mixed(gpu, count, cut, config)
+        return common | _single(gpu, {} if whole else slices, config)
+    parent = _resource("gpu", gpu.product, count, gpu.mib, config if whole else PluginConfig())
+    return common | (parent if whole else parent | {"nvidia.com/gpu.replicas": "0"}) | _mixed(gpu, slices, config)
 
 
 def _common(gpu: Gpu, machine: str, strategy: str) -> dict[str, str]:
@@ -96,21 +101,20 @@ def _slice(name: str, row: Slice | None) -> dict[str, str]:
     return found if row.processors is None else {**found, f"nvidia.com/{name}.multiprocessors": str(row.processors)}
 
 
-def _single(gpu: Gpu, count: int, cut: dict[str, int], config: PluginConfig) -> dict[str, str]:
-    if len(cut) != 1:
+def _single(gpu: Gpu, slices: Mapping[str, int], config: PluginConfig) -> dict[str, str]:
+    if len(slices) != 1:
         invalid = _resource("gpu", f"{gpu.product}-MIG-INVALID", 0, 0, PluginConfig())
         return invalid | {"nvidia.com/gpu.replicas": "0", "nvidia.com/mps.capable": "false"}
-    (profile, instances), *_ = cut.items()
+    (profile, instances), *_ = slices.items()
     row = gpu.slices.get(profile)
-    product = f"{gpu.product}-MIG-{profile}"
-    found = _resource("gpu", product, count * instances, row.mib if row else None, config)
+    found = _resource("gpu", f"{gpu.product}-MIG-{profile}", instances, row.mib if row else None, config)
     return found | _slice("gpu", row) | {"nvidia.com/mps.capable": "false"}
 
 
-def _mixed(gpu: Gpu, count: int, cut: dict[str, int], config: PluginConfig) -> dict[str, str]:
+def _mixed(gpu: Gpu, slices: Mapping[str, int], config: PluginConfig) -> dict[str, str]:
     found = {"nvidia.com/mps.capable": "false"}
-    for profile, instances in cut.items():
+    for profile, instances in slices.items():
         name, row = "mig-" + profile.replace("+", "."), gpu.slices.get(profile)
         product = f"{gpu.product}-MIG-{profile}"
-        found |= _resource(name, product, count * instances, row.mib if row else None, config) | _slice(name, row)
+        found |= _resource(name, product, instances, row.mib if row else None, config) | _slice(name, row)
     return found

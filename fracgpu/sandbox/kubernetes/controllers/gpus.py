@@ -22,13 +22,17 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU model. `product` is NVML's name, `mib` its memory, `capability` the CUDA compute capability."""
+    """One GPU model. `product` is NVML's name, `mib` its memory, `capability` the CUDA compute capability.
+
+    `pci` has the device ids on the PCI bus, as mig-parted's filters name them.
+    """
 
     product: str
     mib: int
     family: str
     capability: str
     slices: dict[str, Slice]
+    pci: tuple[str, ...] = ()
 
 
 _SEVEN = ((7, 1), (4, 1), (3, 2), (2, 3), (1, 4), (1, 7))
@@ -64,13 +68,18 @@ _A30 = {
 }
 
 GPUS: dict[str, Gpu] = {
-    "a30-24gb": Gpu("NVIDIA A30", 24576, "ampere", "8.0", _A30),
+    "a30-24gb": Gpu("NVIDIA A30", 24576, "ampere", "8.0", _A30, pci=("20B7",)),
     "a100-40gb": Gpu(
         "NVIDIA A100-SXM4-40GB",
         40960,
         "ampere",
         "8.0",
         _seven("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb", (4864, 9856, 9856, 19968, 19968, 40192), _AMPERE),
+        pci=(
+            "20B0",
+            "20B1",
+            "20F1",
+        ),
     ),
     "a100-80gb": Gpu(
         "NVIDIA A100-SXM4-80GB",
@@ -78,6 +87,11 @@ GPUS: dict[str, Gpu] = {
         "ampere",
         "8.0",
         _seven("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9856, 19968, 19968, 40192, 40192, 80384), _AMPERE),
+        pci=(
+            "20B2",
+            "20B5",
+            "20F3",
+        ),
     ),
     "h100-80gb-sxm": Gpu(
         "NVIDIA H100 80GB HBM3",
@@ -85,6 +99,7 @@ GPUS: dict[str, Gpu] = {
         "hopper",
         "9.0",
         _seven("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9984, 20096, 20096, 40320, 40448, 81152), _HOPPER),
+        pci=("2330",),
     ),
     "h100-80gb-pcie": Gpu(
         "NVIDIA H100 PCIe",
@@ -96,6 +111,7 @@ GPUS: dict[str, Gpu] = {
             (9856, 19968, 19968, 40192, 40192, 80896),
             (14, 14, 30, 46, 62, 114),
         ),
+        pci=("2331",),
     ),
     "h100-94gb-nvl": Gpu(
         "NVIDIA H100 NVL",
@@ -103,6 +119,7 @@ GPUS: dict[str, Gpu] = {
         "hopper",
         "9.0",
         _seven("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb", (11008, 22144, 22144, 47488, 47488, 95360), _HOPPER),
+        pci=("2321",),
     ),
     "h200-141gb-sxm": Gpu(
         "NVIDIA H200",
@@ -112,6 +129,7 @@ GPUS: dict[str, Gpu] = {
         _seven(
             "1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb", (16384, 33024, 33024, 71168, 71168, 143104), _HOPPER
         ),
+        pci=("2335",),
     ),
     "b200-180gb": Gpu(
         "NVIDIA B200",
@@ -123,6 +141,7 @@ GPUS: dict[str, Gpu] = {
             (20992, 45312, 45312, None, None, None),
             (18, 30, 36, None, None, None),
         ),
+        pci=("2901",),
     ),
     "gb200-186gb": Gpu(
         "NVIDIA GB200",
@@ -134,6 +153,7 @@ GPUS: dict[str, Gpu] = {
             (22528, 46592, 46592, None, None, None),
             (18, 32, 38, None, None, None),
         ),
+        pci=("2941",),
     ),
     "b300-269gb": Gpu(
         "NVIDIA B300 SXM6 AC",
@@ -141,6 +161,7 @@ GPUS: dict[str, Gpu] = {
         "blackwell",
         "10.3",
         _seven("1g.34gb 1g.67gb 2g.67gb 3g.135gb 4g.135gb 7g.269gb", _UNKNOWN, _UNKNOWN),
+        pci=("3182",),
     ),
     "gb300-278gb": Gpu(
         "NVIDIA GB300",
@@ -148,9 +169,13 @@ GPUS: dict[str, Gpu] = {
         "blackwell",
         "10.3",
         _seven("1g.35gb 1g.70gb 2g.70gb 3g.139gb 4g.139gb 7g.278gb", _UNKNOWN, _UNKNOWN),
+        pci=(
+            "31C2",
+            "31C3",
+        ),
     ),
     "rtx-pro-6000-blackwell-96gb": Gpu(
-        "NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, "blackwell", "12.0", _PRO_6000
+        "NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, "blackwell", "12.0", _PRO_6000, pci=("2BB5",)
     ),
     "rtx-pro-4500-blackwell-32gb": Gpu("NVIDIA RTX PRO 4500 Blackwell Server Edition", 32623, "blackwell", "12.0", {}),
     "a10-24gb": Gpu("NVIDIA A10", 23028, "ampere", "8.6", {}),
@@ -185,28 +210,3 @@ _BY_PRODUCT |= {_plain(name): replace(GPUS[key], product=name) for name, key in 
 def find(name: str) -> Gpu:
     """The GPU of that NVML name, product label or catalog key; one without MIG for a name that the table lacks."""
     return GPUS.get(name) or _BY_PRODUCT.get(_plain(name)) or Gpu(name, 16384, "unknown", "8.0", {})
-
-
-def cut_by_config(gpu: Gpu, config: str) -> dict[str, int] | None:
-    """What mig-manager makes of each such GPU for a named config; None where it fails.
-
-    `all-disabled`, `all-<profile>` with `+` written as `.`, and `all-balanced`, as generated from the hardware:
-    https://github.com/NVIDIA/mig-parted/tree/main/pkg/mig/builder. A config of that name for other hardware fails.
-    """
-    if config == "all-disabled":
-        return {}
-    names = {"all-" + name.replace("+", "."): (name, row.most) for name, row in gpu.slices.items()}
-    if config in names:
-        name, most = names[config]
-        return {name: most}
-    if config == "all-balanced" and gpu.slices:
-        return _balanced(gpu)
-    return None
-
-
-def _balanced(gpu: Gpu) -> dict[str, int]:
-    plain = [name for name in gpu.slices if name[-2:] == "gb"]
-    by_compute = {gpu.slices[name].compute: name for name in reversed(plain)}
-    if max(by_compute) == 7:
-        return {by_compute[1]: 2, by_compute[2]: 1, by_compute[3]: 1}
-    return {by_compute[1]: 2, by_compute[2]: 1}

@@ -92,8 +92,7 @@ def _gke_refusal(machine: Machine) -> str | None:
     With MPS more than one may be asked for where the node has one physical device, of which each MIG slice is one.
     """
     strategy = machine.shape.labels.get(GKE_SHARING)
-    devices = machine.shape.gpu_count * max(1, sum(machine.shape.slices.values()))
-    if strategy is None or (strategy == "mps" and devices == 1):
+    if strategy is None or (strategy == "mps" and machine.shape.devices == 1):
         return None
     return f"invalid request for sharing GPU ({strategy}), at most 1 nvidia.com/gpu can be requested on " + (
         "GPU nodes" if strategy != "mps" else "multi-GPU nodes"
