@@ -6,7 +6,7 @@ from collections.abc import Generator
 from enum import StrEnum
 
 from fracgpu.catalog.load import load
-from fracgpu.errors import NotFound
+from fracgpu.errors import Finding, NotFound
 from fracgpu.operations.listing import pool_document
 from fracgpu.operations.outcome import Event, Item, Outcome, Work
 from fracgpu.operations.verify import until_verified
@@ -29,10 +29,11 @@ def wait_for(session: Session, wait: Wait, goal: Goal) -> Work:
     yield from _there(session, wait)
     yield from in_flight(session, wait)
     seen = yield from until_ready(session, wait)
+    notes: tuple[Finding, ...] = ()
     if goal is Goal.VERIFIED:
-        yield from until_verified(session, seen, load(), wait)
+        notes = (yield from until_verified(session, seen, load(), wait)).notes
     document = pool_document(seen, provider(wait.cluster.provider))
-    return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document)
+    return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document, notes=notes)
 
 
 def _there(session: Session, wait: Wait) -> Generator[Event, None, None]:
