@@ -11,6 +11,7 @@ run() { printf '$ %s\n' "$*"; "$@"; }
 
 aks="--provider aks --machine Standard_NC24ads_A100_v4"
 fracgpu -q sandbox start > /dev/null
+fracgpu -q sandbox set operation-seconds 0.5
 
 say "MIG on GKE: one A100 40GB becomes seven slices."
 run fracgpu -q pool create --mig 1g.5gb
@@ -27,7 +28,9 @@ run fracgpu -q pool verify mig1g5gb
 run fracgpu -q pool verify mig1g10gb --provider aks
 run fracgpu -q pool verify ts10 --provider eks
 say "What is there."
-run fracgpu pool list --all-clusters
+run fracgpu -q pool list
+run fracgpu -q pool list --provider aks
+run fracgpu -q pool list --provider eks
 
 say "A pod that lands on a slice."
 run fracgpu -q workload pod mig1g5gb

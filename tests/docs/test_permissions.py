@@ -34,7 +34,7 @@ def _texts(folder: Path) -> Iterator[str]:
 
 
 def _aws_calls() -> set[str]:
-    """The actions of the EKS and EC2 calls that the session names, whole or by a beginning such as update_nodegroup_."""
+    """The actions of the EKS and EC2 calls that the session names, whole or by how they begin (update_nodegroup_)."""
     said = set(_texts(PROVIDERS / "eks"))
     session = botocore.session.get_session()
     calls = {
