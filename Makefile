@@ -13,7 +13,7 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --no-input --disable-pip-version
 COMPILE := $(BIN)/uv pip compile pyproject.toml --extra sandbox --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate --no-emit-options --quiet
 
-.PHONY: help demo test lint types layers unit bench format lock clean
+.PHONY: help demo test lint types layers unit bench docs format lock clean
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -37,6 +37,10 @@ unit: .venv/.dev ## pytest
 
 bench: .venv/.dev ## how long it takes, and how much memory
 	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(BIN)/python "$$file"; done
+
+docs: .venv/.dev ## write the generated reference, and what console blocks really show
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/console.py
 
 format: .venv/.dev ## let ruff put the code in order
 	$(BIN)/ruff check --fix

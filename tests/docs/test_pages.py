@@ -35,7 +35,7 @@ def _commands(page: Path) -> Iterator[list[str]]:
         if fence["kind"] not in ("sh", "console", "yaml"):
             continue
         for line in fence["body"].replace("\\\n", " ").splitlines():
-            found = re.search(r"(?:^|^\$ |run: |- |\()(?P<command>fracgpu .*)", line)
+            found = re.search(r"(?:^|^\$ |run: |- |then |\()(?P<command>fracgpu .*)", line)
             if found:
                 yield _words(found["command"])
 
