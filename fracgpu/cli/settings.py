@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.kubectl_context import current_cluster
 from fracgpu.errors import Invalid
 from fracgpu.providers.access import Access
 from fracgpu.spec import Cluster
@@ -61,15 +62,25 @@ def sources(flags: Cluster) -> Iterator[Sourced]:
         yield Sourced(flags, "flags")
     if environment := {name: os.environ[variable] for name, variable in VARIABLES.items() if os.environ.get(variable)}:
         yield Sourced(_read(environment, "the environment"), "environment")
-    if folder := cluster_in(Path(FOLDER_FILE)):
+    if folder := _of_folder():
         yield Sourced(_read(folder, FOLDER_FILE), f"./{FOLDER_FILE}")
     user = user_file()
     if own := cluster_in(user):
         yield Sourced(_read(own, str(user)), str(user))
     if GLOBALS.sandbox:
         yield Sourced(sandbox_cluster("gke"), "sandbox")
-    elif context := from_kubectl():
+    elif context := current_cluster():
         yield Sourced(context, "kubectl context", guessed=True)
+
+
+def _of_folder() -> dict[str, Any] | None:
+    """The cluster of this folder's file. What else one may hope to set there is said to be of no effect."""
+    path = Path(FOLDER_FILE)
+    if "endpoints" in document(path):
+        from fracgpu.cli import output
+
+        output.say(f"endpoints in ./{FOLDER_FILE} are not read; they belong into {user_file()}")
+    return cluster_in(path)
 
 
 def sandbox_cluster(provider: str) -> Cluster:
@@ -120,10 +131,13 @@ def document(path: Path) -> dict[str, Any]:
         return {}
     import yaml
 
+    from fracgpu.yamltext import load_all
+
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        value = next(load_all(path.read_text(encoding="utf-8-sig")), None)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Invalid.one("invalid-value", f"{path} cannot be read: {error}", field=str(path)) from error
+        problem = " ".join(str(error).split())
+        raise Invalid.one("invalid-value", f"{path} cannot be read: {problem}", field=str(path)) from error
     if value is not None and not isinstance(value, dict):
         raise Invalid.one(
             "invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}"
@@ -132,20 +146,29 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def cluster_in(path: Path) -> dict[str, Any] | None:
-    """The `cluster` of a configuration file. A NodePool that happens to lie there is not one."""
-    cluster = document(path).get("cluster") if path.is_file() or GLOBALS.config == path else None
-    return cluster if isinstance(cluster, dict) and cluster else None
+    """The `cluster` of a configuration file. A NodePool that happens to lie there has none at its top."""
+    value = document(path).get("cluster")
+    if value is not None and not isinstance(value, dict):
+        message = f"cluster in {path} is not a mapping"
+        raise Invalid.one("invalid-value", message, field="cluster", hint="cluster: {provider: gke, ...}")
+    return value or None
 
 
 def access() -> Access:
     """How the clouds are reached. Endpoints are read from the user's own file only: whoever sets them receives the
-    token."""
+    token, and a folder may be anybody's."""
     if GLOBALS.sandbox:
         return _sandbox()
-    given = document(user_file()).get("endpoints") or {}
-    unknown = set(given) - set(ENDPOINTS)
-    if unknown:
-        raise Invalid.one("unknown-key", f"endpoints.{min(unknown)} in {user_file()}", nearest=tuple(ENDPOINTS))
+    file = user_file()
+    given = document(file).get("endpoints") or {}
+    if not isinstance(given, dict):
+        raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints")
+    for key, value in given.items():
+        if key not in ENDPOINTS:
+            near = tuple(difflib.get_close_matches(str(key), ENDPOINTS, 3, 0.4)) or tuple(ENDPOINTS)
+            raise Invalid.one("unknown-key", f"endpoints.{key} in {file}", field=f"endpoints.{key}", nearest=near)
+        if not isinstance(value, str):
+            raise Invalid.one("invalid-value", f"endpoints.{key} in {file} is a text", field=f"endpoints.{key}")
     return Access(**{ENDPOINTS[key]: value for key, value in given.items()})
 
 
@@ -165,35 +188,3 @@ def _sandbox() -> Access:
         aws_endpoint=running.http,
         kubernetes_endpoint=f"{running.http}/k8s",
     )
-
-
-EKS_ARN = re.compile(r"arn:[\w-]+:eks:(?P<region>[\w-]+):\d*:cluster/(?P<name>[\w-]+)")
-EKSCTL = re.compile(r"(?:[^@]+@)?(?P<name>[\w-]+)\.(?P<region>[\w-]+)\.eksctl\.io")
-GKE_CONTEXT = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>.+)")
-AKS_USER = re.compile(r"clusterUser_(?P<group>.+)_(?P<name>[^_]+)")
-
-
-def from_kubectl() -> Cluster | None:
-    """The cluster of the current kubectl context, where its name tells which cloud made it."""
-    path = Path((os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")).split(os.pathsep)[0])
-    if not path.is_file():
-        return None
-    try:
-        config = document(path)
-    except Invalid:
-        return None
-    context = next(
-        (one for one in config.get("contexts") or () if one.get("name") == config.get("current-context")), None
-    )
-    inner = (context or {}).get("context") or {}
-    return _named(str(inner.get("cluster", "")), str(inner.get("user", "")))
-
-
-def _named(cluster: str, user: str) -> Cluster | None:
-    if match := GKE_CONTEXT.fullmatch(cluster):
-        return Cluster(provider="gke", **match.groupdict())
-    if match := EKS_ARN.fullmatch(cluster) or EKSCTL.fullmatch(cluster):
-        return Cluster(provider="eks", **match.groupdict())
-    if (match := AKS_USER.fullmatch(user)) and match["name"] == cluster:
-        return Cluster(provider="aks", name=cluster, resource_group=match["group"])
-    return None

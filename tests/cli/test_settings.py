@@ -1,0 +1,258 @@
+"""Which cluster is meant: the sources, in their order, and what no folder may decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.kubectl_context import named
+from fracgpu.cli.settings import SANDBOX_CLUSTERS, access, cluster_of
+from fracgpu.errors import Invalid
+from fracgpu.spec import Cluster
+from tests.cli.conftest import Cli
+
+ARN = "arn:aws:eks:eu-west-1:111122223333:cluster/prod"
+POOL = ("pool", "create", "--mig", "1g.5gb", "--machine")
+
+
+def kubeconfig(cluster: str, user: str = "u", context: str = "now") -> dict[str, Any]:
+    contexts = [{"name": "other", "context": {}}, {"name": context, "context": {"cluster": cluster, "user": user}}]
+    return {"apiVersion": "v1", "kind": "Config", "current-context": context, "contexts": contexts}
+
+
+@pytest.fixture
+def write(home: Path, tmp_path: Path) -> Callable[[str, Any], Path]:
+    """Writes YAML: `folder` is fracgpu.yaml here, `user` the user's own file, `kubectl` the usual kubeconfig."""
+    places = {
+        "folder": tmp_path / "fracgpu.yaml",
+        "user": home / ".config" / "fracgpu" / "config.yaml",
+        "kubectl": home / ".kube" / "config",
+    }
+
+    def _write(place: str, value: Any) -> Path:
+        path = places.get(place, tmp_path / place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value if isinstance(value, str) else yaml.safe_dump(value), encoding="utf-8")
+        return path
+
+    return _write
+
+
+def used(cli: Cli) -> tuple[str, dict[str, str]]:
+    """The source that counts, and its cluster."""
+    item = cli("config", "show", "-o", "json").json()["items"][0]
+    return item["source"], item["cluster"]
+
+
+def test_every_source_counts_before_those_after_it(
+    cli: Cli, write: Callable[[str, Any], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("config", "show", "-o", "json").json()["items"] == []
+    write("kubectl", kubeconfig("gke_p_l_k"))
+    assert used(cli)[0] == "kubectl context"
+    user = write("user", {"cluster": {"provider": "gke", "name": "u"}})
+    assert used(cli) == (str(user), {"provider": "gke", "name": "u"})
+    write("folder", {"cluster": {"provider": "aks", "name": "f", "resourceGroup": "rg"}})
+    assert used(cli)[0] == "./fracgpu.yaml"
+    monkeypatch.setenv("FRACGPU_PROVIDER", "aws")
+    monkeypatch.setenv("FRACGPU_CLUSTER", "e")
+    assert used(cli) == ("environment", {"provider": "eks", "name": "e"})
+    plan = cli(
+        *POOL,
+        "a2-highgpu-1g",
+        "--provider",
+        "gke",
+        "--cluster",
+        "c",
+        "--location",
+        "us-central1",
+        "--dry-run",
+        "-o",
+        "json",
+    )
+    assert plan.json()["changes"][0]["cluster"] == {"provider": "gke", "name": "c", "location": "us-central1"}
+    rows = cli("config", "show").out.splitlines()
+    assert rows[0].split() == ["KEY", "VALUE", "FROM", "USED"]
+    assert [row.split()[0] for row in rows[1:]].count("name") == 4
+
+
+def test_the_whole_of_a_cluster_comes_from_one_source(cli: Cli, write: Callable[[str, Any], Path]) -> None:
+    write("folder", {"cluster": {"provider": "aks", "name": "f", "resourceGroup": "rg"}})
+    ran = cli(*POOL, "p4d.24xlarge", "--provider", "aks", "--cluster", "c", "--dry-run", "-o", "json")
+    assert ran.error()["field"] == "spec.cluster.resourceGroup"
+
+
+def test_a_file_names_its_own_cluster_or_leaves_it_open(cli: Cli, write: Callable[[str, Any], Path]) -> None:
+    pool = {"apiVersion": "fracgpu/v1", "kind": "NodePool", "spec": {"machine": "a2-highgpu-1g"}}
+    write("folder", {"cluster": {"provider": "gke", "name": "f", "location": "us-central1"}})
+    write("pool.yaml", pool)
+    plan = cli("pool", "create", "-f", "pool.yaml", "--dry-run", "-o", "json").json()
+    assert plan["changes"][0]["cluster"]["name"] == "f"
+    own = {"provider": "gke", "name": "own", "location": "europe-west4"}
+    write("pool.yaml", {**pool, "spec": {**pool["spec"], "cluster": own}})  # type: ignore[dict-item]
+    plan = cli("pool", "create", "-f", "pool.yaml", "--dry-run", "-o", "json").json()
+    assert plan["changes"][0]["cluster"] == own
+
+
+def test_without_any_the_flag_and_the_sandbox_are_named(cli: Cli) -> None:
+    ran = cli("pool", "create", "--mig", "1g.5gb", "--dry-run", "-o", "json")
+    assert (ran.code, ran.error()["code"]) == (2, "missing-field")
+    assert "--provider" in ran.error()["hint"]
+    assert "--sandbox" in ran.error()["hint"]
+
+
+class TestFiles:
+    @pytest.mark.parametrize("how", ["flag", "variable"])
+    def test_the_users_file_may_be_somewhere_else(
+        self, how: str, cli: Cli, write: Callable[[str, Any], Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = write("mine.yaml", {"cluster": {"provider": "eks", "name": "m"}})
+        words = ["--config", str(path)] if how == "flag" else []
+        monkeypatch.setenv("FRACGPU_CONFIG", str(path) if how == "variable" else "")
+        assert cli(*words, "config", "show", "-o", "json").json()["items"][0]["cluster"]["name"] == "m"
+
+    def test_a_file_that_was_named_and_is_not_there_is_an_error(self, cli: Cli) -> None:
+        assert cli("config", "show", "--config", "nowhere.yaml").code == 2
+        assert cli("config", "show", "--config").code == 2
+
+    @pytest.mark.parametrize("text", ["- a", "cluster: prod", "cluster: {provider: azur}", "a: [", "cluster: {nam: x}"])
+    def test_what_cannot_be_understood_is_an_error_that_names_the_file(
+        self, text: str, cli: Cli, write: Callable[[str, Any], Path]
+    ) -> None:
+        write("folder", text)
+        ran = cli("config", "show")
+        assert ran.code == 2
+        assert "fracgpu.yaml" in ran.err
+
+    def test_a_node_pool_of_that_name_is_no_setting(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("folder", {"apiVersion": "fracgpu/v1", "kind": "NodePool", "spec": {"cluster": {"provider": "gke"}}})
+        assert cli("config", "show", "-o", "json").json()["items"] == []
+
+
+OTHER = {"azureEndpoint": "https://evil.example", "awsEndpoint": "https://evil.example"}
+
+
+class TestEndpoints:
+    """Who sets an endpoint receives the token: only the user's own file may."""
+
+    def test_the_file_of_a_folder_sets_none(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("folder", {"cluster": {"provider": "eks", "name": "c"}, "endpoints": OTHER})
+        ran = cli("config", "show")
+        assert "not read" in ran.err
+        assert access().azure_endpoint is None
+        assert access().aws_endpoint is None
+
+    def test_the_users_own_file_does(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("user", {"endpoints": {"azureEndpoint": "https://management.chinacloudapi.cn"}})
+        assert cli("config", "show").code == 0
+        assert access().azure_endpoint == "https://management.chinacloudapi.cn"
+
+    @pytest.mark.parametrize(
+        ("endpoints", "code"),
+        [
+            ({"azureEndpont": "https://a"}, "unknown-key"),
+            ({"awsEndpoint": 1}, "invalid-value"),
+            (["a"], "invalid-value"),
+        ],
+    )
+    def test_what_is_no_endpoint_is_an_error(
+        self, endpoints: Any, code: str, cli: Cli, write: Callable[[str, Any], Path]
+    ) -> None:
+        write("user", {"endpoints": endpoints})
+        cli("config", "show")
+        with pytest.raises(Invalid) as caught:
+            access()
+        assert caught.value.code == code
+
+
+class TestSandbox:
+    def test_with_nothing_said_it_is_gke(self, cli: Cli) -> None:
+        plan = cli("--sandbox", "pool", "create", "--mig", "1g.5gb", "--dry-run", "-o", "json").json()
+        assert plan["sandbox"] is True
+        assert plan["changes"][0]["cluster"] == {"provider": "gke", **SANDBOX_CLUSTERS["gke"]}
+
+    @pytest.mark.parametrize(
+        ("flags", "cluster"),
+        [
+            ({"provider": "aks"}, {"name": "sandbox", "resource_group": "sandbox"}),
+            ({"provider": "aks", "name": "mine"}, {"name": "mine", "resource_group": "sandbox"}),
+            ({"provider": "gke", "location": "europe-west4-a"}, {"name": "sandbox", "location": "europe-west4-a"}),
+            ({"provider": "eks"}, {"name": "sandbox", "region": "us-east-1"}),
+        ],
+    )
+    def test_what_is_left_open_is_as_the_sandbox_has_it(
+        self, flags: dict[str, str], cluster: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(GLOBALS, "sandbox", True)
+        found = cluster_of(Cluster.model_validate(flags)).cluster.model_dump()
+        assert {name: found[name] for name in cluster} == cluster
+
+    def test_it_is_not_asked_whether_the_kubectl_context_is_meant(
+        self, cli: Cli, write: Callable[[str, Any], Path]
+    ) -> None:
+        write("kubectl", kubeconfig(ARN))
+        plan = cli("--sandbox", "pool", "create", "--mig", "1g.5gb", "--dry-run", "-o", "json").json()
+        assert plan["changes"][0]["cluster"]["provider"] == "gke"
+
+
+class TestKubectl:
+    @pytest.mark.parametrize(
+        ("cluster", "user", "found"),
+        [
+            (
+                "gke_my-p_us-central1_prod_1",
+                "u",
+                {"provider": "gke", "project": "my-p", "location": "us-central1", "name": "prod_1"},
+            ),
+            (ARN, "u", {"provider": "eks", "region": "eu-west-1", "name": "prod"}),
+            ("arn:aws-cn:eks:cn-north-1:1:cluster/a", "u", {"provider": "eks", "region": "cn-north-1", "name": "a"}),
+            ("prod.us-east-1.eksctl.io", "u", {"provider": "eks", "region": "us-east-1", "name": "prod"}),
+            ("prod", "clusterUser_rg_1_prod", {"provider": "aks", "resource_group": "rg_1", "name": "prod"}),
+            ("a_b", "clusterAdmin_rg_a_b", {"provider": "aks", "resource_group": "rg", "name": "a_b"}),
+        ],
+    )
+    def test_the_names_that_the_clouds_own_tools_write_tell_the_cluster(
+        self, cluster: str, user: str, found: dict[str, str]
+    ) -> None:
+        seen = named(cluster, user)
+        assert seen is not None
+        assert seen.model_dump(exclude_none=True) == found
+
+    @pytest.mark.parametrize(
+        ("cluster", "user"), [("kind-kind", "kind-kind"), ("prod", "me"), ("prod", "clusterUser__prod")]
+    )
+    def test_other_names_tell_nothing(self, cluster: str, user: str) -> None:
+        assert named(cluster, user) is None
+
+    def test_a_guess_needs_consent_where_nobody_can_be_asked(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("kubectl", kubeconfig("gke_p_us-central1_prod"))
+        for words in ((*POOL, "a2-highgpu-1g"), ("pool", "list"), ("pool", "delete", "a")):
+            ran = cli(*words, "-o", "json")
+            assert (ran.code, ran.error()["code"]) == (2, "confirmation-required"), words
+            assert "prod" in ran.error()["message"]
+            assert "--yes" in ran.error()["hint"]
+
+    def test_a_dry_run_never_asks(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("kubectl", kubeconfig("gke_p_us-central1_prod"))
+        plan = cli(*POOL, "a2-highgpu-1g", "--dry-run", "-o", "json").json()
+        assert plan["changes"][0]["cluster"]["project"] == "p"
+
+    def test_several_files_are_one_and_the_first_that_says_counts(
+        self, cli: Cli, write: Callable[[str, Any], Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        one = write("one", {"contexts": kubeconfig("gke_p_l_first")["contexts"]})
+        two = write("two", kubeconfig("gke_p_l_second"))
+        monkeypatch.setenv("KUBECONFIG", f"{one}:/nowhere:{two}")
+        assert used(cli)[1]["name"] == "first"
+
+    @pytest.mark.parametrize(
+        "text", ["a: [", "- a", "contexts: 3\ncurrent-context: now\n", "contexts: [1, {name: now}]"]
+    )
+    def test_a_broken_kubeconfig_is_no_source(self, text: str, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("kubectl", text)
+        assert cli("config", "show", "-o", "json").json()["items"] == []
