@@ -18,6 +18,7 @@ from botocore.exceptions import (
     SSOError,
     TokenRetrievalError,
 )
+from botocore.exceptions import ConnectionError as NoConnection
 
 from fracgpu.errors import CloudError, FracgpuError, NotSignedIn, Unreachable
 from fracgpu.plan import Json
@@ -50,7 +51,7 @@ def answers(call: str) -> Iterator[None]:
         raise Refused(_said(error, call)) from error
     except _IDENTITY as error:
         raise NotSignedIn(f"AWS credentials cannot be had: {error}", hint=SIGN_IN) from error
-    except HTTPClientError as error:
+    except (HTTPClientError, NoConnection) as error:
         raise Unreachable(f"AWS cannot be reached: {_plain(error)}", hint="is the network up?") from error
     except BotoCoreError as error:
         raise CloudError(f"{call} failed: {_plain(error)}", detail={"call": call}) from error

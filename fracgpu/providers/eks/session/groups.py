@@ -198,7 +198,7 @@ class EksSession:
     def _delete(self, change: Change) -> Operation:
         try:
             ask(self._eks, "delete_nodegroup", **self._named(change.name))
-        except Refused:
+        except (Refused, Unreachable):
             group = self._describe(change.name)
             if group is None:
                 self._templates.delete(change.pool)
@@ -289,8 +289,16 @@ class EksSession:
         if template and str(have.get("version")) == template["version"]:
             return Progress(True, "EKS: all changes are made")
         flying = self._updates(pool)
-        self._ready_for_update({**group, "status": "ACTIVE"} if flying else group)
-        self._begun[operation.id] = flying[-1] if flying else self._begin("version", pool, request)
+        if flying:
+            self._begun[operation.id] = flying[-1]
+            return Progress(False, "EKS: replacing the nodes")
+        try:
+            self._ready_for_update(group)
+            self._begun[operation.id] = self._begin("version", pool, request)
+        except (Busy, Refused) as error:
+            if isinstance(error, Refused) and error.said.code != "ResourceInUseException":
+                raise
+            return Progress(False, f"waiting to replace the nodes: {error}")
         return Progress(False, "EKS: replacing the nodes")
 
     def _resource(self, body: Json) -> Resource:
