@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from fracgpu.plan import Effect, FieldChange, Json, Resource, differences
+from fracgpu.plan import Change, Effect, FieldChange, Json, Resource, differences
 from fracgpu.providers.aks.compare import MARKS, comparison, properties, settled
 from fracgpu.providers.aks.desired import KIND
 from fracgpu.providers.aks.facts import SPOT_TAINT
@@ -28,7 +28,14 @@ def unmarked(current: Resource, after: Json) -> Json:
     return {key: wanted[key] for key in MARKS if key in wanted and wanted[key] != have.get(key)}
 
 
-def merged(current: Resource, writable: Json, after: Json) -> Json:
+def asked_count(current: Resource, change: Change) -> int | None:
+    """The node count, where a change names it: then it is set although an autoscaler may move it; None otherwise."""
+    named = any(one.path == ("properties", "count") for one in change.fields)
+    wanted = properties(change.after or {}).get("count")
+    return wanted if named and wanted != properties(current.body).get("count") else None
+
+
+def merged(current: Resource, writable: Json, after: Json, count: int | None = None) -> Json:
     """The body of the PUT. `writable` is the current pool's body without what only the service writes."""
     body = copy.deepcopy(writable)
     for change in changes(current, after):
@@ -37,6 +44,8 @@ def merged(current: Resource, writable: Json, after: Json) -> Json:
     if marks:
         pool = body.setdefault("properties", {})
         pool["tags"] = {**(pool.get("tags") or {}), **marks}
+    if count is not None:
+        body["properties"]["count"] = count
     _clamp(body["properties"])
     return body
 

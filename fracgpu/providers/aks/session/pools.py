@@ -17,7 +17,7 @@ from fracgpu.providers.aks.session.cluster import ClusterView
 from fracgpu.providers.aks.session.compute import preflight
 from fracgpu.providers.aks.session.watching import looked_at, progress_of
 from fracgpu.providers.aks.status import KINDS, observed
-from fracgpu.providers.aks.update import changes, merged, unmarked
+from fracgpu.providers.aks.update import asked_count, changes, merged, unmarked
 from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
@@ -126,10 +126,11 @@ class AksSession:
                 raise NotFound(f"the cluster has no pool {change.name}", hint="fracgpu pool list --all")
             seen = observed(model.as_dict(), self._cluster)
             current = seen.resources[-1]
-            if not changes(current, change.after) and not unmarked(current, change.after):
+            count = asked_count(current, change)
+            if not changes(current, change.after) and not unmarked(current, change.after) and count is None:
                 return self._in_flight(change, seen) or self._finished(change, OperationKind.UPDATE)
             self._check_fresh(change, seen)
-            body = merged(current, model.as_dict(exclude_readonly=True), change.after)
+            body = merged(current, model.as_dict(exclude_readonly=True), change.after, count)
             try:
                 sent = self._put(change, body, etag=seen.tag, match_condition=self._match(seen.tag))
             except (StalePlan, Unreachable):

@@ -1,0 +1,170 @@
+"""Pools brought through their life against the sandbox, with the operations that the command line uses.
+
+Time is the sandbox's own: a wait pushes its clock instead of sleeping, so an operation of a minute takes no time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from fracgpu.catalog.load import load
+from fracgpu.manifest import Document, Origin, document_of
+from fracgpu.operations.apply import How, apply
+from fracgpu.operations.create import create
+from fracgpu.operations.delete import delete
+from fracgpu.operations.listing import found
+from fracgpu.operations.outcome import Event, Item
+from fracgpu.operations.planning import Choices, PoolPlan, plan_pool
+from fracgpu.operations.prepare import Prepared, prepare
+from fracgpu.operations.revise import Edit, revision
+from fracgpu.operations.scale import scaled
+from fracgpu.operations.update import overlaid
+from fracgpu.operations.wait import Wait
+from fracgpu.providers import Observed, Session, provider
+from fracgpu.providers.access import Access
+from fracgpu.resolve import ClusterRef, cluster_ref
+from fracgpu.sandbox.world import Cloud
+from fracgpu.spec import NodePool
+from tests.sandbox.conftest import Sandbox
+
+T = TypeVar("T")
+MINUTE = 60.0
+HOUR = 60 * MINUTE
+NAME = "gpu"
+CLUSTERS: dict[str, dict[str, str]] = {
+    "gke": {"provider": "gke", "name": "prod", "project": "p", "location": "us-central1-a"},
+    "aks": {"provider": "aks", "name": "prod", "resourceGroup": "g", "subscription": "s"},
+    "eks": {"provider": "eks", "name": "prod", "region": "us-east-1"},
+}
+MACHINES = {"gke": "g2-standard-4", "aks": "Standard_NC4as_T4_v3", "eks": "g5.xlarge"}
+CLOUDS = tuple(CLUSTERS)
+AS_DECLARED, TO_THE_END = Choices(), How()
+
+
+def spec(cloud: str, name: str = NAME, cluster: str = "prod", **members: Any) -> NodePool:
+    """A small pool of the cloud, in the file form; members replace those of its spec."""
+    body: dict[str, Any] = {
+        "cluster": {**CLUSTERS[cloud], "name": cluster},
+        "machine": MACHINES[cloud],
+        "sharing": {"timeSlicing": {"replicas": 4}},
+        "nodes": {"count": 1},
+        "labels": {"team": "vision"},
+        **members,
+    }
+    return NodePool.model_validate({"metadata": {"name": name}, "spec": body})
+
+
+def document(pool: NodePool) -> Document:
+    return Document(pool, Origin(""))
+
+
+class PushedClock:
+    """A clock whose sleeper pushes the sandbox's time forward."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.slept: list[float] = []
+        self._lock = threading.Lock()
+
+    def now(self) -> float:
+        return self.sandbox.world.now()
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self.slept.append(seconds)
+            self.sandbox.advance(seconds)
+
+
+def ended(work: Generator[Event, None, T]) -> T:
+    """Run work to its end and give what it returns."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+
+@dataclass
+class Hand:
+    """Somebody who works on the pools of one cluster; every hand is as good as a process of its own."""
+
+    sandbox: Sandbox
+    cloud: str
+    cluster: str = "prod"
+    limit: float = 6 * HOUR
+    session: Session = field(init=False)
+    clock: PushedClock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clock = PushedClock(self.sandbox)
+        self.session = provider(self.cloud).connect(self.ref, access(self.sandbox))
+
+    @property
+    def ref(self) -> ClusterRef:
+        ref = cluster_ref(spec(self.cloud, cluster=self.cluster).spec.cluster, [])
+        assert ref is not None
+        return ref
+
+    def wait(self, name: str = NAME) -> Wait:
+        return Wait.start(name, self.ref, self.limit, f"fracgpu pool wait {name}", self.clock)
+
+    def prepared(self, pool: NodePool) -> Prepared:
+        return prepare(pool, load(), facts=self.session.cluster_facts())
+
+    def create(self, pool: NodePool, choices: Choices = AS_DECLARED, how: How = TO_THE_END) -> Item:
+        return ended(create(self.prepared(pool), self.session, self.wait(_name(pool)), choices, how))
+
+    def plan(self, pool: NodePool, choices: Choices = AS_DECLARED) -> PoolPlan:
+        return plan_pool(self.prepared(pool), self.session.observe(_name(pool)), choices)
+
+    def apply(self, pool: NodePool, choices: Choices = AS_DECLARED, how: How = TO_THE_END) -> Item:
+        return ended(apply(self.plan(pool, choices), self.session, self.wait(_name(pool)), choices, how))
+
+    def revise(self, edit: Edit, name: str = NAME) -> Item:
+        planned = revision(found(self.session, name), edit, load(), self.session.cluster_facts()).plan()
+        return ended(apply(planned, self.session, self.wait(name), Choices(not_ours=True), How()))
+
+    def scale(self, count: int | None = None, low: int | None = None, high: int | None = None) -> Item:
+        return self.revise(scaled(count, low, high))
+
+    def update(self, **said: Any) -> Item:
+        return self.revise(overlaid(said, {}, NodePool.model_validate))
+
+    def delete(self, name: str = NAME) -> Item:
+        return ended(delete(found(self.session, name), self.session, self.wait(name), how=How()))
+
+    def observe(self, name: str = NAME) -> Observed | None:
+        return self.session.observe(name)
+
+    def read(self, name: str = NAME) -> dict[str, Any]:
+        """The spec of the pool as exported."""
+        written, _ = provider(self.cloud).read(found(self.session, name))
+        spec: dict[str, Any] = document_of(written)["spec"]
+        return spec
+
+    def ours(self) -> list[str]:
+        """The names of the cluster's pools that carry the mark."""
+        return [pool.name for pool in self.session.list() if pool.ours]
+
+
+def _name(pool: NodePool) -> str:
+    assert pool.metadata.name is not None
+    return pool.metadata.name
+
+
+def access(sandbox: Sandbox) -> Access:
+    return Access(
+        sandbox=True,
+        azure_endpoint=sandbox.http,
+        gke_endpoint=sandbox.grpc,
+        aws_endpoint=sandbox.http,
+        kubernetes_endpoint=f"{sandbox.http}/k8s",
+    )
+
+
+def fail(sandbox: Sandbox, cloud: str, call: str, **how: Any) -> None:
+    """Set a fault."""
+    sandbox.world.faults.add(Cloud(cloud), call, **how)
