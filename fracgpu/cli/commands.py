@@ -9,8 +9,6 @@ GROUPS = {
     "plugin": (f"{HERE}.plugin", "app", "Config and chart values of the NVIDIA device plugin"),
     "workload": (f"{HERE}.workload", "app", "Pods that land on a pool's slices"),
     "convert": (f"{HERE}.convert", "convert", "An az, gcloud or aws command -> NodePool YAML"),
-    "fit": (f"{HERE}.fit", "fit", "The cheapest pools that hold your workloads"),
-    "prices": (f"{HERE}.prices", "app", "Where prices come from"),
     "doctor": (f"{HERE}.doctor", "doctor", "What keeps fracgpu from working here, and the fix"),
     "schema": (f"{HERE}.schema", "schema", "The JSON Schema of the file form"),
     "config": (f"{HERE}.config", "app", "Which cluster is meant, and who said so"),

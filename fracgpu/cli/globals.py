@@ -46,6 +46,7 @@ def take_globals(arguments: Sequence[str]) -> list[str]:
 
     Stops at `--`, and where `convert` is given a command, whose flags are not ours. Raises Invalid.
     """
+    GLOBALS.json = asked_for_json(arguments)
     left: list[str] = []
     words = list(arguments)
     while words:
@@ -59,7 +60,6 @@ def take_globals(arguments: Sequence[str]) -> list[str]:
             GLOBALS.config = _file(word.partition("=")[2] or (words.pop(0) if words else ""))
         else:
             left.append(word)
-    GLOBALS.json = asked_for_json(left)
     return left
 
 

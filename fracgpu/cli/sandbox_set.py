@@ -48,7 +48,7 @@ def operation_seconds(seconds: Annotated[float, typer.Argument(help="Seconds", m
 def quota(
     cloud: CloudOption,
     metric: Annotated[str, typer.Option("--metric", help="The cloud's own name of the quota")],
-    limit: Annotated[int, typer.Option("--limit", min=0)],
+    limit: Annotated[int, typer.Option("--limit", min=0, help="How much of it there is")],
     region: Annotated[str | None, typer.Option("--region", help="Only there", show_default=False)] = None,
 ) -> None:
     """A limit of an account; what goes beyond it is refused as that cloud refuses it."""
@@ -58,8 +58,8 @@ def quota(
 def offering(
     state: Annotated[str, typer.Argument(help="on or off")],
     cloud: CloudOption,
-    machine: Annotated[str, typer.Option("--machine")],
-    zone: Annotated[str, typer.Option("--zone")],
+    machine: Annotated[str, typer.Option("--machine", help="Machine type")],
+    zone: Annotated[str, typer.Option("--zone", help="Zone")],
 ) -> None:
     """A machine in a zone: there, or out of stock."""
     if state not in ("on", "off"):
@@ -92,9 +92,9 @@ def node(
 
 
 def pdb(
-    namespace: Annotated[str, typer.Option("--namespace")],
+    namespace: Annotated[str, typer.Option("--namespace", help="Namespace of the pods")],
     selector: Annotated[list[str], typer.Option("--selector", help="key=value of the pods (may be given again)")],
-    min_available: Annotated[int, typer.Option("--min-available", min=0)],
+    min_available: Annotated[int, typer.Option("--min-available", min=0, help="Pods that must stay")],
 ) -> None:
     """A PodDisruptionBudget, which an eviction has to keep."""
     _set("pdb", namespace=namespace, selector=_pairs(selector, "--selector"), min_available=min_available)
