@@ -9,6 +9,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "metadata": "The pool's name.",
         "spec": "The pool.",
         "status": "Written by `show`, never read.",
+        "sandbox": "Written by `show` in the sandbox, never read.",
     },
     "Metadata": {"name": "Name of the pool; left out, it is made from what the pool shares, as mig1g5gb or ts10."},
     "NodePoolSpec": {

@@ -15,6 +15,7 @@ from fracgpu.cli.app import build
 from fracgpu.cli.globals import take_globals
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SHOWN = re.compile(r"\$\((?P<inner>fracgpu [^)|]*)|(?:^|^\$ |run: |- |then )(?P<command>fracgpu .*)")
 LINK = re.compile(r"\]\((?!https?://|mailto:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
 
 
@@ -35,15 +36,13 @@ def _commands(page: Path) -> Iterator[list[str]]:
         if fence["kind"] not in ("sh", "console", "yaml"):
             continue
         for line in fence["body"].replace("\\\n", " ").splitlines():
-            found = re.search(r"(?:^|^\$ |run: |- |then |\()(?P<command>fracgpu .*)", line)
-            if found:
-                yield _words(found["command"])
+            for found in SHOWN.finditer(line):
+                yield _words(found["inner"] or found["command"])
 
 
 def _words(line: str) -> list[str]:
-    words = shlex.split(line, comments=True)
-    end = next((at for at, word in enumerate(words) if word.startswith(("|", ">", "&", "2>", ";"))), len(words))
-    return words[1:end]
+    """The words after fracgpu, up to where the shell's own begin."""
+    return shlex.split(re.split(r" (?:[|>;&]|2>)", line)[0], comments=True)[1:]
 
 
 def _command(words: list[str]) -> tuple[Any, list[str]]:
