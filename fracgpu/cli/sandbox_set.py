@@ -36,8 +36,10 @@ def _pairs(written: list[str] | None, flag: str) -> dict[str, str]:
 
 
 def _set(kind: str, **fields: Any) -> None:
-    control().set(kind, **fields)
+    doubts = control().set(kind, **fields)
     output.say(f"sandbox: {kind} set")
+    for doubt in doubts:
+        output.say(f"sandbox: {doubt}")
 
 
 def operation_seconds(seconds: Annotated[float, typer.Argument(help="Seconds", min=0)]) -> None:

@@ -48,9 +48,13 @@ class Control:
     def clear_faults(self) -> None:
         self._ask("DELETE", "faults")
 
-    def set(self, kind: str, **fields: Any) -> None:
-        """`sandbox set KIND`; the fields of each kind are in `sandbox/settings.py`. Raises Invalid for a wrong one."""
-        self._ask("POST", "set", {"kind": kind, **fields})
+    def set(self, kind: str, **fields: Any) -> list[str]:
+        """`sandbox set KIND`; the fields of each kind are in `sandbox/settings.py`. Raises Invalid for a wrong one.
+
+        The answer is what is odd about it, in words: a name that the sandbox does not know.
+        """
+        doubts: list[str] = self._ask("POST", "set", {"kind": kind, **fields})["doubts"]
+        return doubts
 
     def _ask(self, method: str, what: str, body: Any = None) -> Any:
         request = Request(f"{self._endpoints.http}/sandbox/{what}", method=method)  # noqa: S310
@@ -82,9 +86,10 @@ def identity(http: str, timeout: float = 2.0) -> str | None:
 def _refusal(error: HTTPError) -> Exception:
     with error:
         try:
-            message = str(json.load(error)["error"])
+            body = json.load(error)
+            message, nearest = str(body["error"]), tuple(body.get("nearest", ()))
         except (ValueError, KeyError, TypeError):
-            message = f"HTTP {error.code}"
+            message, nearest = f"HTTP {error.code}", ()
     if error.code == 400:
-        return Invalid.one("invalid-value", f"The sandbox refused that: {message}")
+        return Invalid.one("invalid-value", f"The sandbox refused that: {message}", nearest=nearest)
     return CloudError(f"The sandbox answered: {message}", detail={"status": error.code})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from werkzeug.wrappers import Request, Response
 
 from fracgpu.sandbox.http import json_response
+from fracgpu.sandbox.known_names import CLOUDS, calls, doubts, nearest
 from fracgpu.sandbox.kubernetes.autoscaler import believes
 from fracgpu.sandbox.settings import Refused, change
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from fracgpu.sandbox.world import Cluster, Pool, World
 
 OUTCOMES = ("failed", "endless", "partial")
-FAULTY_CLOUDS = ("aks", "gke", "eks", "k8s")
 
 
 def _whole(least: int, most: int) -> Callable[[Any], bool]:
@@ -85,7 +85,7 @@ class Control:
         try:
             return json_response(route(request.get_json(silent=True)))
         except Refused as refused:
-            return json_response({"error": str(refused)}, 400)
+            return json_response({"error": str(refused), "nearest": refused.nearest}, 400)
 
     def _status(self, _: Any) -> Any:
         world = self._server.world
@@ -115,8 +115,11 @@ class Control:
     def _add_fault(self, body: Any) -> Any:
         fields = dict(body) if isinstance(body, dict) else {}
         cloud, call = fields.pop("cloud", None), fields.pop("call", None)
-        if cloud not in FAULTY_CLOUDS or not isinstance(call, str) or not call:
-            raise Refused(f"a fault needs cloud (one of {', '.join(FAULTY_CLOUDS)}) and call (the API's own name)")
+        if cloud not in CLOUDS or not isinstance(call, str) or not call:
+            raise Refused(f"a fault needs cloud (one of {', '.join(CLOUDS)}) and call (the API's own name)")
+        if call not in (known := calls(cloud)):
+            near = nearest(call, known)
+            raise Refused(f"{cloud} has no call {call!r}" + (f"; near: {', '.join(near)}" if near else ""), near)
         if unknown := set(fields) - set(FAULT_FIELDS):
             raise Refused(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(FAULT_FIELDS)}")
         for name, (right, words) in FAULT_FIELDS.items():
@@ -128,8 +131,10 @@ class Control:
     def _set(self, body: Any) -> Any:
         fields = dict(body) if isinstance(body, dict) else {}
         kind = fields.pop("kind", None)
-        change(self._server.world, kind, fields)
-        return {"set": kind}
+        world = self._server.world
+        change(world, kind, fields)
+        with world.lock:
+            return {"set": kind, "doubts": doubts(world, str(kind), fields)}
 
 
 def _cluster(world: World, cluster: Cluster) -> dict[str, Any]:

@@ -18,7 +18,11 @@ CLOUDS = ("aks", "gke", "eks")
 
 
 class Refused(ValueError):
-    """A request to the control API that makes no sense; the text says what would."""
+    """A request to the control API that makes no sense; the text says what would, `nearest` what was perhaps meant."""
+
+    def __init__(self, message: str, nearest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.nearest = nearest
 
 
 def change(world: World, kind: object, fields: Json) -> None:

@@ -74,6 +74,38 @@ def test_a_fault_that_makes_no_sense_is_refused(control: Control, fault: dict[st
     assert control.faults() == []
 
 
+@pytest.mark.parametrize(
+    ("cloud", "call", "near"),
+    [
+        ("aks", "AgentPool_CreateOrUpdate", "AgentPools_CreateOrUpdate"),
+        ("gke", "createnodepool", "CreateNodePool"),
+        ("eks", "CreateNodeGroup", "CreateNodegroup"),
+        ("eks", "CreateLaunchTemplates", "CreateLaunchTemplate"),
+        ("k8s", "listNodes", "list nodes"),
+        ("k8s", "patchCoreV1ConfigMap", "patchCoreV1NamespacedConfigMap"),
+    ],
+)
+def test_a_call_that_no_front_answers_is_refused_with_the_nearest(
+    control: Control, cloud: str, call: str, near: str
+) -> None:
+    with pytest.raises(Invalid, match=f"{cloud} has no call '{call}'") as refused:
+        control.add_fault(cloud, call)
+    assert near in refused.value.nearest
+    assert control.faults() == []
+    control.add_fault(cloud, near)
+    assert [fault["call"] for fault in control.faults()] == [near]
+
+
+def test_faults_are_counted_down(control: Control, sandbox: Sandbox) -> None:
+    control.add_fault("gke", "GetNodePool", times=2)
+    control.add_fault("gke", "GetNodePool", times=None)
+    counts = []
+    for _ in range(3):
+        sandbox.world.faults.take("gke", "GetNodePool")
+        counts.append([(fault["times"], fault["seen"]) for fault in control.faults()])
+    assert counts == [[(1, 1), (None, 0)], [(0, 2), (None, 0)], [(0, 2), (None, 1)]]
+
+
 def test_settings_reach_the_world(control: Control, sandbox: Sandbox) -> None:
     control.set("operation-seconds", seconds=7)
     control.set("quota", cloud="aks", metric="cores", limit=4)
@@ -97,6 +129,28 @@ def test_settings_reach_the_world(control: Control, sandbox: Sandbox) -> None:
     assert control.status()["settings"]["pdb"] == [
         {"namespace": "default", "selector": {"app": "x"}, "min_available": 1}
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "doubts"),
+    [
+        ("quota", {"cloud": "gke", "metric": "NVIDIA_A100_GPU", "limit": 1}, ["gke counts no NVIDIA_A100_GPU; near: "]),
+        ("quota", {"cloud": "gke", "metric": "NVIDIA_A100_GPUS", "limit": 1}, []),
+        ("quota", {"cloud": "eks", "metric": "l-417a185b", "limit": 1}, []),
+        ("quota", {"cloud": "aks", "metric": "cores", "limit": 1}, []),
+        ("offering", {"cloud": "eks", "machine": "p4d.24xlarg", "zone": "us-east-1a"}, ["eks has no GPU machine p4d"]),
+        ("offering", {"cloud": "aks", "machine": "standard_nc24ads_a100_v4", "zone": "1"}, []),
+        ("node", {"name": "n1"}, ["no cluster has a node n1"]),
+        ("pod", {"node": "n1"}, ["no cluster has a node n1"]),
+        ("operation-seconds", {"seconds": 1}, []),
+    ],
+)
+def test_a_setting_that_names_what_is_not_there_is_made_and_said(
+    control: Control, kind: str, fields: dict[str, Any], doubts: list[str]
+) -> None:
+    said = control.set(kind, **fields)
+    assert len(said) == len(doubts)
+    assert all(one.startswith(start) for one, start in zip(said, doubts, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,9 @@ def usages(world: World, subscription: str) -> list[Json]:
     ]
 
 
+METRICS = frozenset((REGION, SPOT, *(size.family for size in sizes.offered_sizes())))
+"""Names that `sandbox set quota` may give a limit; general machines have families beside them."""
+
 _LOCALIZED = {REGION: "Total Regional vCPUs", SPOT: "Total Regional Low-priority vCPUs"}
 
 

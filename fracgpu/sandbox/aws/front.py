@@ -22,6 +22,14 @@ _CODES = {400: "InvalidRequest", 403: "UnauthorizedOperation", 429: "RequestLimi
 }
 
 
+def calls() -> frozenset[str]:
+    """The actions of EC2, IAM and STS, by the SDK's own models of them; moto carries out the better part."""
+    from botocore.session import get_session
+
+    models = (get_session().get_service_model(service) for service in ("ec2", "iam", "sts"))
+    return frozenset(name for model in models for name in model.operation_names)
+
+
 OURS = ("status", "date", "server", "content-length")
 """Headers that moto sets and an HTTP server sets again."""
 

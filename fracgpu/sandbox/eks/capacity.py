@@ -28,6 +28,10 @@ SPOT = {
 GROUPS_PER_CLUSTER = ("L-6D54EA21", "Managed node groups per cluster", "nodegroups")
 NODES_PER_GROUP = ("L-BD136A63", "Nodes per managed node group", "nodes-per-nodegroup")
 
+METRICS = frozenset(
+    name for names in (*ON_DEMAND.values(), *SPOT.values(), GROUPS_PER_CLUSTER, NODES_PER_GROUP) for name in names
+)
+
 
 def limit(world: World, metric: tuple[str, ...], region: str, standard: int | None = None) -> int | None:
     """The limit that `sandbox set quota` gave one of a quota's names, else the standard one; None for no limit."""

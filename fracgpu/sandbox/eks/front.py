@@ -21,7 +21,7 @@ from fracgpu.sandbox.world import Cloud, Json, World
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-HANDLERS: dict[str, Callable[..., Json]] = {
+CALLS: dict[str, Callable[..., Json]] = {
     "ListClusters": clusters.list_clusters,
     "DescribeCluster": clusters.describe_cluster,
     "ListAddons": clusters.list_addons,
@@ -38,7 +38,7 @@ HANDLERS: dict[str, Callable[..., Json]] = {
     "TagResource": tags.tag,
     "UntagResource": tags.untag,
 }
-"""The API's own name of a call -> what carries it out."""
+"""The API's own name of a call -> what carries it out; faults name them so, too."""
 
 _GROUP = "/clusters/<cluster>/node-groups/<group>"
 _ROUTES = Map(
@@ -108,7 +108,7 @@ def _carried_out(name: str, call: Call, where: list[str], named: dict[str, str])
     with call.world.lock:
         call.world.settle()
         try:
-            return json_response(HANDLERS[name](call, *where))
+            return json_response(CALLS[name](call, *where))
         except EksError as error:
             error.names = {**named, **error.names}
             raise

@@ -77,6 +77,10 @@ ACCELERATORS: Mapping[str, Accelerator] = {
     "nvidia-tesla-p100": Accelerator("Tesla-P100-PCIE-16GB", "NVIDIA_P100_GPUS", n1_counts={1: 16, 2: 32, 4: 96}),
 }
 
+_OF_GPUS = frozenset(f"{kind}{one.metric}" for one in ACCELERATORS.values() for kind in ("", "PREEMPTIBLE_"))
+METRICS = frozenset(("CPUS", "GPUS_ALL_REGIONS")) | _OF_GPUS
+"""The quotas that are counted."""
+
 BUILT_IN: Mapping[str, str] = {
     "a2-highgpu": "nvidia-tesla-a100",
     "a2-megagpu": "nvidia-tesla-a100",

@@ -15,8 +15,9 @@ from werkzeug.wrappers import Request, Response
 
 from fracgpu.sandbox import http
 from fracgpu.sandbox.kubernetes import discovery, life, reads, status, writes
+from fracgpu.sandbox.kubernetes.call_names import call_names, verb
 from fracgpu.sandbox.kubernetes.life import Life
-from fracgpu.sandbox.kubernetes.request import Target, flag, target
+from fracgpu.sandbox.kubernetes.request import Target, target
 from fracgpu.sandbox.kubernetes.settle import settle
 from fracgpu.sandbox.kubernetes.store import encode
 from fracgpu.sandbox.world import Cloud, Cluster, NoSuchCluster, World
@@ -99,31 +100,6 @@ def _cluster(world: World, cloud: str, path: list[str]) -> Cluster:
             return world.cluster(Cloud(cloud), *path)
     except NoSuchCluster:
         raise status.no_such_path() from None
-
-
-def verb(where: Target, request: Request) -> str:
-    """What the request wants, in the words of Kubernetes' audit log."""
-    if request.method == "GET":
-        if flag(request.args, "watch"):
-            return "watch"
-        return "list" if where.name is None else "get"
-    words = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-    word = words.get(request.method, request.method.lower())
-    return "deletecollection" if word == "delete" and where.name is None else word
-
-
-_OPERATIONS = {"get": "read", "update": "replace", "deletecollection": "deleteCollection"}
-
-
-def call_names(where: Target, word: str) -> list[str]:
-    """What a fault may call this request: OpenAPI's operation id (`listCoreV1Node`), or `list nodes`."""
-    resource = where.resource
-    group = resource.group.removesuffix(".k8s.io").split(".")[0].capitalize() or "Core"
-    scope = "Namespaced" if resource.namespaced and where.namespace else ""
-    below = where.subresource.capitalize()
-    operation = f"{_OPERATIONS.get(word, word)}{group}{resource.version.capitalize()}{scope}{resource.kind}{below}"
-    plain = f"{word} {resource.plural}" + (f"/{where.subresource}" if where.subresource else "")
-    return [operation, plain]
 
 
 def _fault(world: World, request: Request, where: Target) -> Response | None:
