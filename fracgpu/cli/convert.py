@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fracgpu.cli import output
+from fracgpu.cli.lazy import takes_flags_of_others
 from fracgpu.cli.output import Output, OutputOption, say_notes
 from fracgpu.convert import convert as converted
 from fracgpu.manifest import document_of
@@ -15,6 +16,7 @@ from fracgpu.manifest import document_of
 WORDS_HELP = "The command after --, as words or as one quoted line; - reads it from standard input"
 
 
+@takes_flags_of_others
 def convert(
     words: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=WORDS_HELP, show_default=False)],
     out: OutputOption = Output.YAML,

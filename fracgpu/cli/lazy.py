@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import typer
@@ -13,6 +14,10 @@ from typer.main import get_command, get_command_from_info
 from fracgpu.cli.coerce import Light
 from fracgpu.cli.help import NAMES, WIDTH, Command
 from fracgpu.errors import Invalid
+
+
+SETTINGS = "command_settings"
+"""The attribute of a function that has more of typer's settings for its command."""
 
 
 class LazyGroup(Light, TyperGroup):
@@ -59,7 +64,7 @@ class LazyGroup(Light, TyperGroup):
             group.name, group.short_help, group.help = name, line, group.help or line
             return group
         info = typer.models.CommandInfo(
-            name=name, cls=Command, callback=target, short_help=line, **getattr(target, "command_settings", {})
+            name=name, cls=Command, callback=target, short_help=line, **getattr(target, SETTINGS, {})
         )
         return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
@@ -71,6 +76,13 @@ def group(commands_at: dict[str, tuple[str, str, str]], line: str, kind: type[La
     app = typer.Typer(cls=own, help=line, add_completion=False, rich_markup_mode=None, context_settings=settings)
     app.callback()(_nothing)
     return app
+
+
+def takes_flags_of_others(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose arguments may look like options: from its first argument on, none is its own."""
+    settings = {"context_settings": {"allow_interspersed_args": False}}
+    setattr(command, SETTINGS, settings)
+    return command
 
 
 def _nothing() -> None:
