@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from docs.generator.markdown import code, page, table
 from fracgpu.cli.app import build
 from fracgpu.cli.cluster_flags import NAMES as CLUSTER_FLAGS
+from fracgpu.cli.commands import GLOBAL_OPTIONS
+from fracgpu.cli.examples import EXAMPLES
 from fracgpu.cli.flags import SpecFlags
 
 SPEC_FLAGS = frozenset(one.name for one in fields(SpecFlags))
@@ -51,12 +54,7 @@ def _walk(command: Any, path: tuple[str, ...]) -> Iterator[Entry]:
         yield Entry(path, command)
         return
     for name in command.list_commands(None):
-        try:  # TEMPORARY
-            found = command.get_command(None, name)
-        except Exception as error:
-            print("MISSING", error)
-            continue
-        yield from _walk(found, (*path, name))
+        yield from _walk(command.get_command(None, name), (*path, name))
 
 
 def commands() -> str:
@@ -65,6 +63,7 @@ def commands() -> str:
     index = [[f"[`{' '.join(entry.path)}`](#{anchor(entry)})", _line(entry)] for entry in found]
     parts = [
         GLOBAL,
+        table(("before or after the command", ""), [[code(name), text] for name, text in GLOBAL_OPTIONS.items()]),
         table(("command", ""), index),
         _shared("Pool flags", SPEC_FLAGS, "Each is one field of the [file form](file-form.md)."),
         _shared("Cluster flags", frozenset(CLUSTER_FLAGS), "They say in which cluster a pool is."),
@@ -73,9 +72,7 @@ def commands() -> str:
     return page("Commands", "the command line", *parts)
 
 
-GLOBAL = """\
-`--sandbox`, `--config FILE`, `-v`, `-q` and `--no-color` stand before or after the command; `--version` alone.
-stdout is the answer, stderr everything else. Exit codes are in [errors.md](errors.md)."""
+GLOBAL = "stdout is the answer, stderr everything else. Exit codes are in [errors.md](errors.md)."
 
 
 def anchor(entry: Entry) -> str:
@@ -144,6 +141,8 @@ def _command(entry: Entry) -> str:
     rows = [[_spelling(one), one.help, _default(one)] for one in parameters]
     if rows:
         parts.append(table(("", "", "default"), rows))
+    if examples := EXAMPLES.get(f"fracgpu {' '.join(entry.path)}"):
+        parts.append("\n".join(["```sh", *(re.sub(r" {2,}\((.*)\)$", r"  # \1", line) for line in examples), "```"]))
     return "\n\n".join(parts)
 
 
