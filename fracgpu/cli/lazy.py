@@ -15,7 +15,6 @@ from fracgpu.cli.coerce import Light
 from fracgpu.cli.help import NAMES, WIDTH, Command
 from fracgpu.errors import Invalid
 
-
 SETTINGS = "command_settings"
 """The attribute of a function that has more of typer's settings for its command."""
 

@@ -207,35 +207,43 @@ def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
             message = f"--set {text!r} is not aks|gke|eks.FIELD=VALUE"
             findings.append(Finding("usage", message, field="--set", hint="--set aks.osSku=Ubuntu"))
             continue
-        _put(result, steps, _typed(OPTIONS[steps[0]], steps[1:], value))
+        if not _put(result, steps, _typed(OPTIONS[steps[0]], steps[1:], value)):
+            message = f"--set {text!r} is under a field that another --set gives a value"
+            findings.append(Finding("usage", message, field="--set", hint="leave one of the two out"))
     return result
 
 
-def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> None:
+def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> bool:
+    """Set a value in nested mappings; False where something on the way is no mapping."""
     for step in steps[:-1]:
-        inner = tree.setdefault(step, {})
-        tree = inner if isinstance(inner, dict) else {}
+        tree = tree.setdefault(step, {})
+        if not isinstance(tree, dict):
+            return False
     tree[steps[-1]] = value
+    return True
 
 
 def _typed(model: Any, steps: Sequence[str], value: str) -> Any:
     """The value as its field's type wants it; an unknown field is left to validation."""
-    import yaml
-
     info = next((one for name, one in model.model_fields.items() if steps[0] in (name, one.alias)), None)
     kinds = _kinds(info.annotation) if info else set()
     if len(steps) > 1:
         inner = next((kind for kind in kinds if hasattr(kind, "model_fields")), None)
-        return _typed(inner, steps[1:], value) if inner else yaml.safe_load(value)
+        return _typed(inner, steps[1:], value) if inner else _yaml(value)
     if list in kinds:
         text = value.strip()
-        return yaml.safe_load(text) if text.startswith("[") else [part.strip() for part in text.split(",")]
-    if str in kinds or not kinds:
-        return value
+        return _yaml(text) if text.startswith("[") else [part.strip() for part in text.split(",")]
+    return value if str in kinds or not kinds else _yaml(value)
+
+
+def _yaml(text: str) -> Any:
+    """The text read as YAML; as it is where that cannot be."""
+    import yaml
+
     try:
-        return yaml.safe_load(value)
+        return yaml.safe_load(text)
     except yaml.YAMLError:
-        return value
+        return text
 
 
 def _kinds(annotation: Any) -> set[Any]:
