@@ -215,11 +215,13 @@ def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
 
 def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> bool:
     """Set a value in nested mappings; False where something on the way is no mapping."""
-    for step in steps[:-1]:
-        tree = tree.setdefault(step, {})
-        if not isinstance(tree, dict):
+    *owners, last = steps
+    for step in owners:
+        inner: Any = tree.setdefault(step, {})
+        if not isinstance(inner, dict):
             return False
-    tree[steps[-1]] = value
+        tree = inner
+    tree[last] = value
     return True
 
 

@@ -123,7 +123,7 @@ class TestFiles:
     POOL = "apiVersion: fracgpu/v1\nkind: NodePool\n%sspec: {cluster: {provider: eks, name: c}, machine: g5.xlarge}\n"
 
     def test_flags_and_file_say_the_same(self, cli: Cli, tmp_path: Path) -> None:
-        words = (
+        words: tuple[str, ...] = (
             "--provider",
             "eks",
             "--cluster",
