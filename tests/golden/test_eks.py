@@ -7,16 +7,23 @@ tests.golden.test_eks` writes bodies and forms anew; review the difference.
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import botocore.session
 import pytest
+import yaml
 from botocore.model import OperationModel, Shape
 from botocore.validate import ParamValidator
 
+from fracgpu.errors import Invalid
 from fracgpu.plan import Json, Resource
-from fracgpu.providers import eks
+from fracgpu.providers import Form, eks
+from fracgpu.providers.eks.desired import NEW
+from fracgpu.providers.eks.template import USER_DATA
 from tests.eks_pools import pool
 
 FOLDER = Path(__file__).parent / "eks"
@@ -144,11 +151,119 @@ def _in(body: Json, key: str) -> Any:
     return {"": None} if value is None and key == "tags" else value
 
 
+FORMS = [(name, form) for name in ("bottlerocket-mig", "everything", "capacity-block", "offline") for form in eks.FORMS]
+SUFFIX = {Form.AWS: "aws.sh", Form.EKSCTL: "eksctl.yaml", Form.TERRAFORM: "tf"}
+
+
+def rendered(case: Json, form: Form) -> str:
+    return eks.render(form, made(case), pool(case["name"], **case["spec"]))[0]
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=[f"{name}-{form}" for name, form in FORMS])
+def test_form(name: str, form: Form) -> None:
+    text = rendered(read(FOLDER / f"{name}.json"), form)
+    assert text == (FOLDER / f"{name}.{SUFFIX[form]}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", CASES, ids=names)
+def test_the_aws_commands_are_the_bodies(path: Path) -> None:
+    """Read as a shell and the CLI read them, they are what fracgpu sends; a new template has version 1."""
+    case = read(path)
+    commands = rendered(case, Form.AWS).replace("\\\n", "").strip().split("\n\n")
+    *templates, group = [shlex.split(command) for command in commands]
+    for words in templates:
+        body = case["resources"]["ec2.launchTemplate"]["body"]
+        assert words[:3] == ["aws", "ec2", "create-launch-template"]
+        assert json.loads(value(words, "launch-template-data")) == body["LaunchTemplateData"]
+        assert json.loads(value(words, "tag-specifications")) == body["TagSpecifications"]
+    body = case["resources"]["eks.nodegroup"]["body"]
+    assert group[:3] == ["aws", "eks", "create-nodegroup"]
+    for member in ("labels", "taints", "tags", "nodeRepairConfig"):
+        said = value(group, dashed(member))
+        assert (json.loads(said) if said else None) == body.get(member)
+    for member in ("amiType", "capacityType", "releaseVersion", "nodegroupName", "clusterName"):
+        assert (value(group, dashed(member)) or None) == body.get(member)
+    assert pairs(value(group, "scaling-config")) == {key: str(one) for key, one in body["scalingConfig"].items()}
+    expected = {**body["launchTemplate"], "version": "1"} if templates else body.get("launchTemplate", {})
+    assert pairs(value(group, "launch-template")) == expected
+
+
+def value(words: list[str], flag: str) -> str:
+    return words[words.index(f"--{flag}") + 1] if f"--{flag}" in words else ""
+
+
+def dashed(member: str) -> str:
+    return re.sub(r"(?=[A-Z])", "-", member).lower()
+
+
+def pairs(text: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in text.split(",")) if text else {}
+
+
+@pytest.mark.parametrize("path", CASES, ids=names)
+def test_eksctl_has_the_same_settings(path: Path) -> None:
+    case = read(path)
+    (group,) = yaml.safe_load(rendered(case, Form.EKSCTL))["managedNodeGroups"]
+    text = case["resources"].get("ec2.launchTemplate", {}).get("decoded", {}).get(USER_DATA, "")
+    settings = tomllib.loads(text)["settings"] if text.startswith("[settings") else None
+    assert group.get("bottlerocket", {}).get("settings") == settings
+    body = case["resources"]["eks.nodegroup"]["body"]
+    assert group.get("labels") == body.get("labels")
+    assert [taint["key"] for taint in group.get("taints", [])] == [taint["key"] for taint in body.get("taints", [])]
+    assert (group["minSize"], group["maxSize"]) == (body["scalingConfig"]["minSize"], body["scalingConfig"]["maxSize"])
+
+
+OTHER_WORDS = {Form.AWS: {NEW}, Form.TERRAFORM: {NEW, "MINIMAL", "launch-template"}}
+"""What a form says by a flag of its own, or not at all, which is a note. eksctl chooses much itself: see above."""
+
+
+@pytest.mark.parametrize("form", OTHER_WORDS)
+@pytest.mark.parametrize("path", CASES, ids=names)
+def test_a_form_says_every_value_of_its_bodies(path: Path, form: Form) -> None:
+    case = read(path)
+    text = rendered(case, form)
+    said = {leaf for one in made(case) for leaf in leaves(one.body)}
+    encoded = {one.body.get("LaunchTemplateData", {}).get("UserData") for one in made(case)}
+    assert {one for one in said if one not in text} - OTHER_WORDS[form] - encoded == set()
+
+
+def leaves(value: Any) -> list[str]:
+    """Every text and number; truth values are told by flags."""
+    if isinstance(value, dict):
+        return [leaf for one in value.values() for leaf in leaves(one)]
+    if isinstance(value, list):
+        return [leaf for one in value for leaf in leaves(one)]
+    return [] if isinstance(value, bool) else [str(value)]
+
+
+def test_what_a_form_cannot_say_is_a_note() -> None:
+    found = {}
+    for path in CASES:
+        case = read(path)
+        for form in eks.FORMS:
+            _, notes = eks.render(form, made(case), pool(case["name"], **case["spec"]))
+            found[path.stem, form] = {note.field for note in notes if note.code == "form-gap"}
+    assert found["offline", Form.AWS] == {"spec.eks.subnets", "spec.eks.nodeRole"}
+    assert found["mig-devices-user-data", Form.EKSCTL] == {"spec.eks.backend"}
+    assert found["own-template", Form.EKSCTL] == {"spec.eks.launchTemplate"}
+    assert found["everything", Form.EKSCTL] == {"spec.eks.updateConfig.updateStrategy", "spec.eks.version"}
+    assert found["everything", Form.TERRAFORM] == {"spec.eks.updateConfig.updateStrategy", "spec.eks.nodeRepairConfig"}
+    assert found["everything", Form.AWS] == set()
+
+
+def test_a_form_of_another_cloud_is_refused() -> None:
+    case = read(FOLDER / "whole.json")
+    with pytest.raises(Invalid, match="gcloud makes no node groups"):
+        rendered(case, Form.GCLOUD)
+
+
 def write() -> None:
     for path in CASES:
         case = read(path)
         case["resources"] = as_file(made(case))
         path.write_text(json.dumps(case, indent=2) + "\n", encoding="utf-8")
+    for name, form in FORMS:
+        (FOLDER / f"{name}.{SUFFIX[form]}").write_text(rendered(read(FOLDER / f"{name}.json"), form), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import os
+import shlex
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -28,19 +31,19 @@ from fracgpu.errors import (
     Unreachable,
 )
 from fracgpu.plan import Action, Change, Json, change_of, creation, deletion, linked
-from fracgpu.providers import MANAGED, ClusterFacts, Observed, Operation, OperationKind, Phase, Session, eks
+from fracgpu.providers import MANAGED, ClusterFacts, Form, Observed, Operation, OperationKind, Phase, Session, eks
 from fracgpu.providers.access import Access
 from fracgpu.providers.eks.names import template_name
 from fracgpu.resolve import ClusterRef
 from fracgpu.sandbox import settings
 from fracgpu.sandbox.world import Cloud
 from tests.eks_pools import pool
-from tests.sandbox.conftest import free_port, sandbox
+from tests.sandbox.conftest import free_port, sandbox, tool
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Sandbox
 
-__all__ = ["free_port", "sandbox"]  # fixtures of another folder
+__all__ = ["free_port", "sandbox", "tool"]  # fixtures of another folder
 
 CLUSTER = {"provider": "eks", "region": "us-east-1", "name": "sandbox"}
 REF = ClusterRef(eks.NAME, "sandbox", region="us-east-1")
@@ -180,6 +183,29 @@ def test_the_nodes_show_what_was_promised(tried: Tried) -> None:
         cluster = world.cluster(Cloud.EKS, "us-east-1", "sandbox")
         assert world.shapes[Cloud.EKS](cluster, cluster.pools["gpu"]).slices == (slices,) * 8
         tried.finish(tried.session.apply(deletion(tried.seen().resources[-1], "asked for")))
+
+
+@pytest.mark.parametrize("spec", [SHARED, MIG], ids=["plain", "template"])
+def test_what_the_rendered_commands_make_plans_to_nothing(
+    spec: dict[str, Any], tried: Tried, tool: Callable[[str], str]
+) -> None:
+    """AWS's own CLI runs them."""
+    aws = tool("aws")
+    text, _ = eks.render(Form.AWS, tried.wanted(**spec), pool("gpu", cluster=CLUSTER, **spec))
+    environment = {
+        **os.environ,
+        "AWS_ENDPOINT_URL": tried.sandbox.http,
+        "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "only-for-tests",
+        "NO_PROXY": "127.0.0.1",
+    }
+    for command in text.replace("\\\n", " ").strip().split("\n\n"):
+        done = subprocess.run(
+            [aws, *shlex.split(command)[1:]], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    tried.sandbox.advance(HOUR)
+    assert {one.action for one in tried.changes(**spec)} == {Action.NO_OP}
 
 
 def test_all_groups_are_listed(tried: Tried) -> None:

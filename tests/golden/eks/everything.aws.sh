@@ -1,0 +1,18 @@
+aws eks create-nodegroup \
+  --region us-east-1 \
+  --cluster-name ml-prod \
+  --nodegroup-name everything \
+  --scaling-config minSize=1,maxSize=9,desiredSize=3 \
+  --disk-size 100 \
+  --subnets subnet-0aaaaaaaaaaaaaaa1 subnet-0bbbbbbbbbbbbbbb2 \
+  --node-role arn:aws:iam::111122223333:role/EKSGpuNodeRole \
+  --instance-types g5.xlarge g5.2xlarge \
+  --ami-type AL2023_x86_64_NVIDIA \
+  --capacity-type SPOT \
+  --labels '{"team": "vision", "k8s.amazonaws.com/x": "y", "nvidia.com/device-plugin.config": "time-sliced-4-renamed-one"}' \
+  --taints '[{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}, {"key": "old", "value": "true", "effect": "PREFER_NO_SCHEDULE"}, {"key": "team", "value": "vision", "effect": "NO_EXECUTE"}]' \
+  --tags '{"k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu.shared": "4", "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu": "0", "cost": "vision", "Name": "GPU nodes", "fracgpu-managed": "true"}' \
+  --update-config maxUnavailablePercentage=30,updateStrategy=MINIMAL \
+  --node-repair-config '{"enabled": true, "maxParallelNodesRepairedCount": 1}' \
+  --kubernetes-version 1.34 \
+  --release-version 1.34.1-20260901

@@ -1,0 +1,13 @@
+aws eks create-nodegroup \
+  --region us-east-1 \
+  --cluster-name ml-prod \
+  --nodegroup-name gpu-shared \
+  --scaling-config minSize=1,maxSize=1,desiredSize=1 \
+  --subnets SUBNETS \
+  --node-role NODE_ROLE \
+  --instance-types g5.xlarge \
+  --ami-type AL2023_x86_64_NVIDIA \
+  --capacity-type ON_DEMAND \
+  --labels '{"nvidia.com/device-plugin.config": "time-sliced-4"}' \
+  --taints '[{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}]' \
+  --tags '{"k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu": "4", "fracgpu-managed": "true"}'
