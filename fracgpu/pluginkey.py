@@ -55,7 +55,7 @@ def config_of(sharing: Sharing) -> PluginConfig:
 
 
 def key_of(sharing: Sharing) -> str | None:
-    """The key that a pool's nodes are labelled with: the user's own name for it, else ours; None where none is needed."""
+    """The key that a pool's nodes are labelled with: the user's name for it, else ours; None where none is needed."""
     return sharing.config_key or config_of(sharing).key
 
 

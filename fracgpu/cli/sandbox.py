@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 from typing import Annotated, Any
 
 import typer
@@ -67,11 +67,8 @@ def env(unset: Annotated[bool, typer.Option("--unset", help="Undo it")] = False)
     """Shell lines to eval: they point gcloud, aws, kubectl and fracgpu at the sandbox."""
     from fracgpu.sandbox import environment, process
 
-    if unset:
-        output.write("\n".join(f"unset {name}" for name in environment.UNSET))
-        return
-    exports = environment.exports(process.ensure())
-    output.write("\n".join(f"export {name}={shlex.quote(value)}" for name, value in exports.items()))
+    lines = environment.undo(os.environ) if unset else environment.script(process.ensure(), os.environ)
+    output.write("\n".join(lines))
 
 
 def _print_status(body: dict[str, Any], out: Output) -> None:

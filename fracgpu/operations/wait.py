@@ -88,6 +88,7 @@ def looked(look: Callable[[], T], wait: Wait) -> Generator[Event, None, T]:
 def patiently(act: Callable[[], T], wait: Wait, *, patient: bool = True) -> Generator[Event, None, T]:
     """Do what is harmless to do twice, again while the cluster is busy or throttles; a Retry-After is obeyed.
 
+    A cloud that cannot be reached is asked once more: its session has tried for a while already.
     Raises the Busy or Throttled itself when the limit comes first, or at once unless `patient`.
     """
     tries = 0
@@ -96,7 +97,7 @@ def patiently(act: Callable[[], T], wait: Wait, *, patient: bool = True) -> Gene
             return act()
         except (Busy, Throttled, Unreachable) as error:
             tries += 1
-            if not patient or (isinstance(error, Unreachable) and tries > 3):
+            if not patient or (isinstance(error, Unreachable) and tries > 1):
                 raise
             longest = getattr(error, "retry_after", None) or backoff(tries)
             if longest >= wait.left:

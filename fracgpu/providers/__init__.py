@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from enum import StrEnum
+from functools import cache
 from typing import Any, Protocol, cast
 
 from fracgpu.advertise import NodeFacts
@@ -154,12 +154,10 @@ class Session(Protocol):
     """
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
-        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads only.
-        """
+        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
 
     def cluster_facts(self) -> ClusterFacts:
-        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that do.
-        """
+        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that do."""
 
     def observe(self, name: str) -> Observed | None:
         """The pool of that name; None where the cluster has none. Reads only."""

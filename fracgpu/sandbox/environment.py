@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from fracgpu.sandbox import folder
@@ -26,10 +28,10 @@ _AWS_CONFIG = "aws-config"
 _AWS_CREDENTIALS = "aws-credentials"
 
 
-def exports(endpoints: Endpoints) -> dict[str, str]:
-    """The variables to export, by name. Read the values as text: nothing in them needs a shell."""
+def exports(endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables to export into that environment, by name; their values are text, not shell."""
     home = folder.state_folder()
-    own = _no_proxy()
+    own = _no_proxy(environ)
     return {
         "FRACGPU_SANDBOX": "1",
         **{f"AWS_ENDPOINT_URL_{service}": endpoints.http for service in ("EKS", "EC2", "IAM", "STS")},
@@ -77,6 +79,29 @@ UNSET: tuple[str, ...] = (
 )
 """The variables that `env --unset` takes away, known without a sandbox."""
 
+KEPT = "FRACGPU_SANDBOX_KEPT_"
+"""Before the name of a variable that had a value of the user's own: where that value waits for `env --unset`."""
+
+
+def script(endpoints: Endpoints, environ: Mapping[str, str]) -> list[str]:
+    """Shell lines that point a shell with that environment at the sandbox.
+
+    What its variables held is kept by the shell itself, so that no secret of the user's is printed.
+    """
+    values = exports(endpoints, environ)
+    own = [] if "FRACGPU_SANDBOX" in environ else [name for name in values if name in environ]
+    kept = [f'export {KEPT}{name}="${name}"' for name in own]
+    return kept + [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
+
+
+def undo(environ: Mapping[str, str]) -> list[str]:
+    """Shell lines that give a shell with that environment back what it had before `script`."""
+    lines = []
+    for name in UNSET:
+        kept = KEPT + name
+        lines += [f'export {name}="${kept}"', f"unset {kept}"] if kept in environ else [f"unset {name}"]
+    return lines
+
 
 def write_files(home: Path, http: str) -> None:
     """Write the files that the variables point to; called by a sandbox when it comes up."""
@@ -115,7 +140,7 @@ def _kubeconfig(http: str) -> dict[str, object]:
     }
 
 
-def _no_proxy() -> str:
-    known = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+def _no_proxy(environ: Mapping[str, str]) -> str:
+    known = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
     entries = [entry.strip() for entry in known.split(",") if entry.strip()]
     return ",".join(dict.fromkeys([*entries, "127.0.0.1", "localhost"]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +210,37 @@ def test_the_environment_names_files_that_are_there(sandbox: Sandbox) -> None:
 
 def test_what_is_exported_can_be_unset(sandbox: Sandbox) -> None:
     assert set(environment.UNSET) == set(environment.exports(_endpoints(sandbox)))
+
+
+def _shell(before: dict[str, str], *scripts: Callable[[dict[str, str]], list[str]]) -> tuple[dict[str, str], str]:
+    """The environment of a shell that evaluates one script after another, each made for what it then has; all said."""
+    environ, said = before, ""
+    for script in scripts:
+        lines = "\n".join(script(environ))
+        shell = [
+            "/bin/sh",
+            "-c",
+            f'{lines}\nexec "{sys.executable}" -c "import json, os; print(json.dumps(dict(os.environ)))"',
+        ]
+        environ, said = json.loads(subprocess.check_output(shell, env=environ, text=True)), said + lines
+    return {
+        name: value for name, value in environ.items() if name not in ("PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE")
+    }, said
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    "before",
+    [{}, {"NO_PROXY": "example.com", "KUBECONFIG": "/a b/$c", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_REGION": ""}],
+)
+def test_unset_gives_back_what_was_there(sandbox: Sandbox, before: dict[str, str], times: int) -> None:
+    plain, _ = _shell(before)
+    make = partial(environment.script, _endpoints(sandbox))
+    inside, said = _shell(before, *[make] * times)
+    assert inside["AWS_SECRET_ACCESS_KEY"] == "sandbox"
+    assert "hush" not in said
+    outside, _ = _shell(before, *[make] * times, environment.undo)
+    assert outside == {**plain, **before}
 
 
 def test_the_kubeconfig_has_a_context_of_each_cloud(sandbox: Sandbox) -> None:

@@ -77,7 +77,18 @@ def test_the_document_has_the_same_keys_whatever_is_known() -> None:
     full = FracgpuError("m", hint="h", field="f", nearest=["n"], detail={"requestId": "1"}).to_json()
     bare = Internal("m").to_json()
     assert full.keys() == bare.keys()
-    assert {"code", "exitCode", "message", "hint", "field", "file", "line", "column", "nearest", "detail"} <= bare.keys()
+    assert {
+        "code",
+        "exitCode",
+        "message",
+        "hint",
+        "field",
+        "file",
+        "line",
+        "column",
+        "nearest",
+        "detail",
+    } <= bare.keys()
     assert full["detail"] == {"requestId": "1"}
     assert full["errors"][0]["level"] == "error"
 

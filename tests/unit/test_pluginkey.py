@@ -90,7 +90,7 @@ def test_the_document_says_what_the_config_says(config: PluginConfig) -> None:
 
 
 def test_mps_has_no_word_for_one_share_a_container() -> None:
-    """The plugin's MPS section refuses the key: https://github.com/NVIDIA/k8s-device-plugin, api/config/v1/replicas.go."""
+    """The plugin's MPS section has no such key: https://github.com/NVIDIA/k8s-device-plugin, api/config/v1."""
     assert document(PluginConfig(share=Mps(4)))["sharing"]["mps"].keys() == {"renameByDefault", "resources"}
     time_slicing = document(PluginConfig(share=TimeSlicing(4)))["sharing"]["timeSlicing"]
     assert time_slicing["failRequestsGreaterThanOne"] is False
