@@ -29,7 +29,8 @@ def machines(
     clouds = providers_called(provider)
     if mig and not query.is_profile_name(mig):
         near = query.nearest_profiles_anywhere(catalog, mig)
-        raise Invalid.one("unknown-profile", f"{mig} is not a MIG profile", field="--mig", nearest=near)
+        message = f"{mig} is not a MIG profile"
+        raise Invalid.one("unknown-profile", message, field="--mig", nearest=near, hint="fracgpu catalog profiles")
     found = [machine for cloud in clouds for machine in catalog.machines(cloud) if keys is None or machine.gpu in keys]
     if mig:
         able = {id(machine) for cloud in clouds for machine in _able(cloud, mig)}
