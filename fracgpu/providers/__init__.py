@@ -154,10 +154,10 @@ class Session(Protocol):
     """
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
-        """What would keep the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
+        """What keeps the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
 
     def cluster_facts(self) -> ClusterFacts:
-        """Zones, version, subnets, node role. Raises NotFound for a cluster that does not exist, naming those that do."""
+        """Zones, version, subnets, node role. Raises NotFound for a cluster that is not there, naming those that are."""
 
     def observe(self, name: str) -> Observed | None:
         """The pool of that name; None where the cluster has none. Reads only."""
