@@ -19,6 +19,9 @@ from fracgpu.sandbox.faults import Faults
 
 Json = dict[str, Any]
 
+KEPT_OPERATIONS = 300
+"""Operations of a cluster that are done and still known; a cloud forgets them after some weeks."""
+
 Cuts = tuple[dict[str, int], ...]
 """What each GPU of a node is cut into (profile -> count, empty for a whole one); () where all of them are whole."""
 
@@ -182,6 +185,8 @@ class World:
         ends = float("inf") if outcome == "endless" else start + self.operation_seconds
         operation = Operation(id or f"op-{self.number()}", kind, cluster, pool, start, ends, finish, outcome=outcome)
         cluster.operations[operation.id] = operation
+        for old in [known.id for known in cluster.operations.values() if known.done][:-KEPT_OPERATIONS]:
+            del cluster.operations[old]
         return operation
 
     def settle(self) -> None:
