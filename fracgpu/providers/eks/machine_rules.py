@@ -152,6 +152,10 @@ def _capacity(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.eks.capacity_block is not None and pool.capacity is not Capacity.RESERVED:
         message = f"capacityBlock says which kind of reservation, and the capacity is {pool.capacity}"
         yield Finding("conflicting-fields", message, field="spec.eks.capacityBlock", hint="--capacity reserved")
+    if capacity_block(pool) and not (pool.zones or pool.eks.subnets):
+        message = "a capacity block is in one zone, and the group spans all that the cluster has"
+        hint = "--zone ZONE of the block, or eks.subnets"
+        yield warning("capacity-block-zone", message, field="spec.zones", hint=hint, link=_BLOCKS)
     if not pool.machine.on_demand and pool.capacity is not Capacity.RESERVED:
         message = f"{pool.machine.name} is sold in capacity blocks, so a pool of it may never get a node"
         hint = "--capacity reserved --set eks.reservation=cr-..."
