@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from fracgpu import __version__
@@ -12,7 +13,7 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"fracgpu {__version__}\n")
         return
-    if sys.argv[1:] in ([], ["--help"], ["-h"]):
+    if sys.argv[1:] in ([], ["--help"], ["-h"]) and "_FRACGPU_COMPLETE" not in os.environ:
         from fracgpu.cli.commands import root_help
 
         sys.stdout.write(root_help() + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from typing import Annotated, Any
 
@@ -16,6 +17,10 @@ from fracgpu.errors import FracgpuError, Internal, Interrupted, Invalid
 
 HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
 """What is left of a command line that asks for the help of the whole program."""
+
+
+COMPLETES = "_FRACGPU_COMPLETE"
+"""Set by a shell that asks how a command line may go on."""
 
 
 class Root(LazyGroup):
@@ -33,17 +38,26 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+Hidden = Annotated[bool, typer.Option(hidden=True)]
+"""A global option, taken out of the arguments before; only a shell that completes a command line meets it here."""
+
+
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
     ] = False,
+    sandbox: Hidden = False,
+    verbose: Hidden = False,
+    quiet: Hidden = False,
+    config: Annotated[str, typer.Option(hidden=True)] = "",
+    no_color: Annotated[bool, typer.Option("--no-color", hidden=True)] = False,
 ) -> None:
     """One GPU, many workloads: fractional GPU node pools on AKS, GKE and EKS."""
 
 
 def build() -> typer.Typer:
     """The whole command line, nothing of it loaded."""
-    app = group(GROUPS, "fracgpu", Root)
+    app = group(GROUPS, "fracgpu", Root, completion=True)
     app.callback()(root)
     return app
 
@@ -52,7 +66,7 @@ def run(arguments: list[str] | None = None) -> int:
     """Run a command line; returns its exit code. Every error is printed here, once."""
     try:
         words = take_globals(sys.argv[1:] if arguments is None else arguments)
-        if words in HELP:
+        if words in HELP and COMPLETES not in os.environ:
             output.write(root_help())
             return 0
         code = build()(args=words, prog_name="fracgpu", standalone_mode=False)

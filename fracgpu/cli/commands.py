@@ -21,6 +21,7 @@ GLOBAL_OPTIONS = {
     "-q, --quiet": "Say nothing but warnings and errors on stderr",
     "--no-color": "No colour (NO_COLOR=1)",
     "--version": "Print the version",
+    "--install-completion": "Teach your shell to complete fracgpu's words (--show-completion prints how)",
     "-h, --help": "Print help, of any command",
 }
 EXAMPLES = {

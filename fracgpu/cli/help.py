@@ -70,5 +70,5 @@ def _panel(parameter: Any) -> str:
 def _everywhere() -> Iterator[str]:
     from fracgpu.cli.commands import GLOBAL_OPTIONS
 
-    words = [name for name in GLOBAL_OPTIONS if "help" not in name and name != "--version"]
+    words = [name for name in GLOBAL_OPTIONS if not name.endswith(("help", "version", "completion"))]
     yield f"{'  '.join(words)}    (fracgpu --help)"

@@ -68,11 +68,17 @@ class LazyGroup(Light, TyperGroup):
         return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 
-def group(commands_at: dict[str, tuple[str, str, str]], line: str, kind: type[LazyGroup] = LazyGroup) -> typer.Typer:
-    """A Typer app of lazily built commands."""
+def group(
+    commands_at: dict[str, tuple[str, str, str]],
+    line: str,
+    kind: type[LazyGroup] = LazyGroup,
+    *,
+    completion: bool = False,
+) -> typer.Typer:
+    """A Typer app of lazily built commands; with `completion` it can install itself in a shell."""
     own = type("Group", (kind,), {"commands_at": commands_at})
     settings = {"help_option_names": NAMES, "max_content_width": WIDTH}
-    app = typer.Typer(cls=own, help=line, add_completion=False, rich_markup_mode=None, context_settings=settings)
+    app = typer.Typer(cls=own, help=line, add_completion=completion, rich_markup_mode=None, context_settings=settings)
     app.callback()(_nothing)
     return app
 

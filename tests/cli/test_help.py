@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -147,3 +150,24 @@ def test_the_version_is_one_line(cli: Cli) -> None:
     from fracgpu import __version__
 
     assert cli("--version").out == f"fracgpu {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fracgpu po", ["pool"]),
+        ("fracgpu --sandbox pool cr", ["create"]),
+        ("fracgpu pool create --sandbox --mig", ["--mig", "--mig-strategy", "--mig-backend"]),
+        ("fracgpu pool render --as g", ["gcloud"]),
+    ],
+)
+def test_a_shell_can_complete_a_line(line: str, words: list[str]) -> None:
+    asked = {"_FRACGPU_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "fracgpu"], capture_output=True, text=True, check=True, env={**os.environ, **asked}
+    )
+    assert done.stdout.split() == words
+
+
+def test_completion_is_printed_for_a_shell(cli: Cli) -> None:
+    assert "_FRACGPU_COMPLETE=complete_zsh" in cli("--show-completion", "zsh").out
