@@ -71,6 +71,8 @@ def run(arguments: list[str] | None = None) -> int:
             return 0
         code = build()(args=words, prog_name="fracgpu", standalone_mode=False)
         return code if isinstance(code, int) else 0
+    except SystemExit as end:  # typer's own way out, when it has printed a shell's completion
+        return end.code if isinstance(end.code, int) else 0
     except FracgpuError as error:
         return _failed(error)
     except KeyboardInterrupt:
