@@ -167,7 +167,3 @@ def test_a_shell_can_complete_a_line(line: str, words: list[str]) -> None:
         [sys.executable, "-m", "fracgpu"], capture_output=True, text=True, check=True, env={**os.environ, **asked}
     )
     assert done.stdout.split() == words
-
-
-def test_completion_is_printed_for_a_shell(cli: Cli) -> None:
-    assert "_FRACGPU_COMPLETE=complete_zsh" in cli("--show-completion", "zsh").out
