@@ -157,7 +157,7 @@ class Session(Protocol):
         """What keeps the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
 
     def cluster_facts(self) -> ClusterFacts:
-        """Zones, version, subnets, node role. Raises NotFound for a cluster that is not there, naming those that are."""
+        """Zones, version, subnets, node role. Raises NotFound for an unknown cluster, naming those there are."""
 
     def observe(self, name: str) -> Observed | None:
         """The pool of that name; None where the cluster has none. Reads only."""
