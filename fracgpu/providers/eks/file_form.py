@@ -55,7 +55,7 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         "disk": _some({"sizeGb": _disk(body, data)}),
         "labels": seen.labels,
         "tags": body.get("tags"),
-        **_taints(body),
+        **_taints(body, startup=_startup(body, seen)),
         "eks": _some(_options(observed, body, data, machine, seen)),
     }
     written = {"metadata": {"name": observed.name}, "spec": _some(spec)}
@@ -117,13 +117,19 @@ def _disk(body: Json, data: Json) -> int | None:
     return size if data or size != DEFAULT_DISK_GB else None
 
 
-def _taints(body: Json) -> Json:
+def _startup(body: Json, seen: Seen) -> bool:
+    """Whether the startup taint is there for what it is for."""
+    tainted = any(taint["key"] == STARTUP_TAINT.key for taint in body.get("taints", ()))
+    return tainted and seen.backend is Backend.GPU_OPERATOR and "mig" in seen.sharing
+
+
+def _taints(body: Json, *, startup: bool) -> Json:
     """The user's taints; the GPU taint is told by its absence, the startup taint by its option."""
     words = {native: effect.value for effect, native in EFFECTS.items()}
     taints = [
         {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
         for taint in sorted(body.get("taints", ()), key=taint_order)
-        if taint.get("effect") in words and taint["key"] != STARTUP_TAINT.key
+        if taint.get("effect") in words and not (startup and taint["key"] == STARTUP_TAINT.key)
     ]
     key, value, effect = GPU_TAINT
     ours = {"key": key, "value": value, "effect": effect.value}
@@ -135,7 +141,6 @@ def _taints(body: Json) -> Json:
 
 def _options(observed: Observed, body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json:
     types = body.get("instanceTypes", [])
-    startup = any(taint["key"] == STARTUP_TAINT.key for taint in body.get("taints", ()))
     return {
         "backend": seen.backend.value if seen.backend else None,
         "amiType": _ami_type(body, machine, seen.backend),
@@ -147,7 +152,7 @@ def _options(observed: Observed, body: Json, data: Json, machine: Machine | None
         "launchTemplate": _foreign_template(observed, body),
         "reservation": _reservation(data),
         "diskType": _unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
-        "startupTaint": startup or None,
+        "startupTaint": _startup(body, seen) or None,
         "capacityBlock": _capacity_block(body, data, machine),
     }
 

@@ -32,7 +32,7 @@ def read_sharing(body: Json, text: str, machine: Machine | None) -> Seen:
     gpu = load().gpu(machine.gpu) if machine else None
     if str(body.get("amiType", "")).startswith("BOTTLEROCKET"):
         return _bottlerocket(labels, text, gpu)
-    mig, backend, notes = _cut(labels, text, gpu)
+    mig, backend, notes = _cut(labels, text, gpu, machine.gpu_count if machine else 0)
     sharing, kept, more = _share(labels, mig)
     return Seen(sharing, kept, backend, (*notes, *more))
 
@@ -44,7 +44,9 @@ def _bottlerocket(labels: dict[str, str], text: str, gpu: Gpu | None) -> Seen:
     return Seen(sharing, labels, Backend.BOTTLEROCKET)
 
 
-def _cut(labels: dict[str, str], text: str, gpu: Gpu | None) -> tuple[Json, Backend | None, tuple[Finding, ...]]:
+def _cut(
+    labels: dict[str, str], text: str, gpu: Gpu | None, gpus: int
+) -> tuple[Json, Backend | None, tuple[Finding, ...]]:
     """What `mig` of the file form says, without its strategy; who cuts; what could not be read."""
     if text:
         devices = user_data.read(text, gpu) if gpu else None
@@ -54,7 +56,7 @@ def _cut(labels: dict[str, str], text: str, gpu: Gpu | None) -> tuple[Json, Back
     name = labels.get(migconfig.LABEL)
     if name is None or gpu is None:
         return {}, None, ()
-    mig = _named(name, gpu)
+    mig = _named(name, gpu, gpus)
     if mig is None or (len(mig.get("layout", {})) > 1 and not _mixed(labels)):
         return {}, Backend.GPU_OPERATOR, (_unread(f"the MIG config {name}"),)
     return mig, Backend.GPU_OPERATOR, ()
@@ -72,7 +74,7 @@ def _mixed(labels: dict[str, str]) -> bool:
     return means is not None and means.mixed
 
 
-def _named(name: str, gpu: Gpu) -> Json | None:
+def _named(name: str, gpu: Gpu, gpus: int) -> Json | None:
     """What a MIG config's name cuts a GPU into, where the name says it."""
     for profile in gpu.profiles:
         if name == f"all-{profile.name.replace('+', '.')}":
@@ -80,14 +82,17 @@ def _named(name: str, gpu: Gpu) -> Json | None:
     balanced = migconfig.balanced(gpu)
     if name == "all-balanced":
         return {"layout": balanced} if balanced else None
-    return _own(name, gpu)
+    return _own(name, gpu, gpus)
 
 
 _PART = re.compile(r"(\d+)x(\d+g\.\d+gb(?:\.[a-z.]+|-me)?)")
 
 
-def _own(name: str, gpu: Gpu) -> Json | None:
-    """The layouts in a name of ours, where they are all there: made anew, the name must be the same."""
+def _own(name: str, gpu: Gpu, gpus: int) -> Json | None:
+    """The layouts in a name of ours, where they are all there: made anew, the name must be the same.
+
+    One layout is that of every GPU of a node.
+    """
     if not migconfig.is_custom(name):
         return None
     words = {profile.name.replace("+", "."): profile.name for profile in gpu.profiles}
@@ -98,6 +103,7 @@ def _own(name: str, gpu: Gpu) -> Json | None:
         devices.append(found or None)
     if any("" in (device or {}) for device in devices):
         return None
+    devices = devices * gpus if len(devices) == 1 else devices
     cut = Mig(tuple(_canonical(gpu, device) for device in devices), Strategy.MIXED)
     return _layout(devices) if migconfig.config_name(gpu, cut) == name else None
 

@@ -50,6 +50,10 @@ GROUPS: dict[str, dict[str, Any]] = {
     "the operator's config, untagged": {"labels": {MIG: "all-1g.5gb"}},
     "a config of somebody's own": {"labels": {MIG: "my-layout"}},
     "balanced without a key": {"labels": {MIG: "all-balanced"}},
+    "a startup taint on whole GPUs": {
+        "labels": {MIG: "my-layout"},
+        "taints": [{"key": "fracgpu.dev/mig-pending", "value": "true", "effect": "NO_SCHEDULE"}],
+    },
     "a plain image": {"amiType": "AL2023_x86_64_NVIDIA", "diskSize": 500},
     "bottlerocket without settings": {"amiType": "BOTTLEROCKET_x86_64_NVIDIA"},
     "a template of its own": {"launchTemplate": {"id": "lt-1", "name": "mine", "version": "7"}},
@@ -89,6 +93,25 @@ def test_tags_are_told_only_where_they_are_not_fracgpus() -> None:
     assert "tags" not in spec(foreign(**GROUPS["time-sliced with the right tag"]))
     other = spec(foreign(**GROUPS["time-sliced with another count in its tag"]))
     assert (other["tags"], other["eks"]["autoscalerTags"]) == ({TAG: "5"}, False)
+
+
+LAYOUTS: list[tuple[str, dict[str, Any]]] = [
+    ("p4d.24xlarge", {"layout": {"1g.5gb": 3}}),
+    ("p4d.24xlarge", {"layout": {"3g.20gb": 1, "1g.5gb": 2}, "strategy": "mixed"}),
+    ("g7e.12xlarge", {"devices": [{"1g.24gb": 4}, None], "strategy": "mixed"}),
+]
+
+
+@pytest.mark.parametrize(("machine", "mig"), LAYOUTS)
+def test_a_config_of_fracgpus_own_is_read_from_its_name(machine: str, mig: dict[str, Any]) -> None:
+    made = shown(resources(machine=machine, sharing={"mig": mig}, eks={"backend": "gpu-operator"}))
+    assert spec(made)["sharing"]["mig"] == {"strategy": "single", **mig}
+
+
+def test_a_name_too_long_for_its_layouts_is_noted() -> None:
+    devices = [{"2g.10gb": 3}, None, *[{"1g.5gb": 7}] * 2, *[None] * 4]
+    made = shown(resources(**BASE, sharing={"mig": {"devices": devices}}, eks={"backend": "gpu-operator"}))
+    assert ("sharing-unknown", "spec.sharing") in noted(made)
 
 
 NOTES = {
