@@ -7,7 +7,12 @@ folder that one happens to stand in: who chooses the endpoint receives the token
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +34,16 @@ class Access:
     """One URL for EKS, EC2, IAM and STS; the sandbox has one."""
     kubernetes_endpoint: str | None = None
     """Base URL under which the sandbox serves every cluster's Kubernetes API."""
+    _shared: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+    _lock: Any = field(default_factory=threading.RLock, compare=False, repr=False)
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What all sessions opened by this value have in common (an identity, a client), made by the first.
+
+        A run over hundreds of clusters signs in once and keeps one client a cloud and region, not one a cluster.
+        """
+        with self._lock:
+            if key not in self._shared:
+                self._shared[key] = make()
+            found: T = self._shared[key]
+            return found

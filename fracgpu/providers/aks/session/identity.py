@@ -68,7 +68,7 @@ def _azure(cluster: ClusterRef, access: Access) -> Door:
 
     endpoint = _secure(access.azure_endpoint or get_arm_endpoints(settings.azure_cloud())["resource_manager"])
     scope = access.azure_scope or f"{endpoint}/.default"
-    credential = DefaultAzureCredential(process_timeout=30)
+    credential = access.shared("aks", lambda: DefaultAzureCredential(process_timeout=30))
     subscription = cluster.subscription or os.environ.get("AZURE_SUBSCRIPTION_ID") or _of_az()
     if not subscription:
         _prove(credential, scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import botocore.session
@@ -32,13 +32,16 @@ _NOTHING_OF_THE_USER = {
 
 @dataclass(slots=True)
 class Door:
-    """A signed-in botocore session and the cluster with its region filled in; clients are made when first used."""
+    """A signed-in botocore session and the cluster with its region filled in; clients are made when first used.
+
+    A client takes tens of MB and a good part of a second to make, and may be used by many threads: the sessions of all
+    clusters of a region have one.
+    """
 
     session: Any
     cluster: ClusterRef
     endpoint: str | None
-    sandbox: bool
-    _clients: dict[str, Any] = field(default_factory=dict)
+    access: Access
 
     @property
     def region(self) -> str:
@@ -46,16 +49,17 @@ class Door:
 
     def client(self, service: str) -> Any:
         """The client of a service, in the cluster's region."""
-        if service not in self._clients:
-            keys = _SANDBOX_KEYS if self.sandbox else {}
-            self._clients[service] = self.session.create_client(
-                service,
-                region_name=self.region,
-                endpoint_url=self.endpoint,
-                config=_config(sandbox=self.sandbox),
-                **keys,
-            )
-        return self._clients[service]
+        return self.access.shared(("eks", service, self.region), lambda: self._client(service))
+
+    def _client(self, service: str) -> Any:
+        sandbox = self.access.sandbox
+        return self.session.create_client(
+            service,
+            region_name=self.region,
+            endpoint_url=self.endpoint,
+            config=_config(sandbox=sandbox),
+            **(_SANDBOX_KEYS if sandbox else {}),
+        )
 
 
 def _config(*, sandbox: bool) -> Any:
@@ -73,14 +77,14 @@ def sign_in(cluster: ClusterRef, access: Access) -> Door:
 def _sandbox(cluster: ClusterRef, access: Access) -> Door:
     if not access.aws_endpoint:
         raise Unreachable("the sandbox has no AWS endpoint", hint="fracgpu sandbox start")
-    session = botocore.session.Session(session_vars=_NOTHING_OF_THE_USER)
+    session = access.shared("eks", lambda: botocore.session.Session(session_vars=_NOTHING_OF_THE_USER))
     found = replace(cluster, region=cluster.region or SANDBOX_REGION)
-    return Door(session, found, access.aws_endpoint, sandbox=True)
+    return Door(session, found, access.aws_endpoint, access)
 
 
 def _aws(cluster: ClusterRef, access: Access) -> Door:
     endpoint = _secure(access.aws_endpoint)
-    session = botocore.session.Session()
+    session = access.shared("eks", botocore.session.Session)
     try:
         region = cluster.region or session.get_config_variable("region")
         credentials = session.get_credentials()
@@ -92,7 +96,7 @@ def _aws(cluster: ClusterRef, access: Access) -> Door:
     if not region:
         hint = "--region REGION, or aws configure set region REGION"
         raise Invalid.one("missing-field", "no region is named", field="spec.cluster.region", hint=hint)
-    return Door(session, replace(cluster, region=region), endpoint, sandbox=False)
+    return Door(session, replace(cluster, region=region), endpoint, access)
 
 
 def _secure(endpoint: str | None) -> str | None:

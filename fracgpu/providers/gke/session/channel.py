@@ -36,19 +36,23 @@ def sign_in(cluster: ClusterRef, access: Access) -> Door:
 
 def _sandbox(cluster: ClusterRef, access: Access) -> Door:
     """No identity, no proxy, no endpoint of the environment."""
+    if not access.gke_endpoint:
+        raise Unreachable("the sandbox has no GKE endpoint", hint="fracgpu sandbox start")
+    endpoint = access.gke_endpoint
+    client = access.shared("gke", lambda: _sandbox_client(endpoint))
+    return Door(client, replace(cluster, project=cluster.project or "sandbox"), lambda: (SANDBOX_TOKEN, None))
+
+
+def _sandbox_client(endpoint: str) -> Any:
     import grpc
     from google.api_core.client_options import ClientOptions
     from google.cloud.container_v1 import ClusterManagerClient
     from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
 
-    if not access.gke_endpoint:
-        raise Unreachable("the sandbox has no GKE endpoint", hint="fracgpu sandbox start")
-    channel = grpc.insecure_channel(access.gke_endpoint, options=_OPTIONS)
-    client = ClusterManagerClient(
-        transport=ClusterManagerGrpcTransport(channel=channel),
+    return ClusterManagerClient(
+        transport=ClusterManagerGrpcTransport(channel=grpc.insecure_channel(endpoint, options=_OPTIONS)),
         client_options=ClientOptions(universe_domain="googleapis.com"),
     )
-    return Door(client, replace(cluster, project=cluster.project or "sandbox"), lambda: (SANDBOX_TOKEN, None))
 
 
 def _google(cluster: ClusterRef, access: Access) -> Door:
@@ -59,7 +63,7 @@ def _google(cluster: ClusterRef, access: Access) -> Door:
 
     endpoint = _secure(access.gke_endpoint)
     try:
-        credentials, project = google.auth.default(scopes=[SCOPE])
+        credentials, project = access.shared("gke identity", lambda: google.auth.default(scopes=[SCOPE]))
     except GoogleAuthError as error:
         raise NotSignedIn("no Google credentials were found", hint=SIGN_IN, detail={"message": str(error)}) from error
     found = cluster.project or project
@@ -67,7 +71,7 @@ def _google(cluster: ClusterRef, access: Access) -> Door:
         hint = "--project PROJECT, or gcloud config set project PROJECT"
         raise Invalid.one("missing-field", "no project is named", field="spec.cluster.project", hint=hint)
     options = ClientOptions(api_endpoint=endpoint, universe_domain=credentials.universe_domain)
-    client = ClusterManagerClient(credentials=credentials, client_options=options)
+    client = access.shared("gke", lambda: ClusterManagerClient(credentials=credentials, client_options=options))
     return Door(client, replace(cluster, project=found), lambda: _token(credentials))
 
 
