@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 RUNS = 15
@@ -30,13 +31,18 @@ OURS: tuple[tuple[str, ...], ...] = (
     ("pool", "create", *POOL, "--yes", "--dry-run"),
     ("catalog", "gpus"),
 )
-OTHERS = (("aws", "--version"), ("gcloud", "--version"), ("az", "--version"), ("kubectl", "version", "--client"))
+OTHERS = (("aws", "--version"), ("gcloud", "--version"), ("az", "--version"))
 
 
-def median_seconds(command: tuple[str, ...]) -> float:
-    """The median over RUNS of the whole process, after one run that warms the disk cache and the bytecode."""
-    _run(command)
-    return statistics.median(_run(command) for _ in range(RUNS))
+def rounds(commands: Sequence[tuple[str, ...]]) -> list[list[float]]:
+    """Seconds of each whole process, by command; the commands take turns, so that a busy moment meets all of them."""
+    seconds: list[list[float]] = [[] for _ in commands]
+    for command in commands:
+        _run(command)  # warms the disk cache and the bytecode
+    for _ in range(RUNS):
+        for command, own in zip(commands, seconds, strict=True):
+            own.append(_run(command))
+    return seconds
 
 
 def _run(command: tuple[str, ...]) -> float:
@@ -46,12 +52,15 @@ def _run(command: tuple[str, ...]) -> float:
 
 
 def main() -> None:
-    """Print one line a command."""
-    commands: list[tuple[str, ...]] = [(sys.executable, "-c", "pass")]
-    commands += [(FRACGPU, *arguments) for arguments in OURS]
-    commands += [(path, *other[1:]) for other in OTHERS if (path := shutil.which(other[0]))]
-    for command in commands:
-        print(f"{median_seconds(command):7.3f} s  {' '.join((Path(command[0]).name, *command[1:]))}")
+    """Print one line a command: its median, its best, and the median against the quickest of the clouds' CLIs."""
+    others = [(path, *other[1:]) for other in OTHERS if (path := shutil.which(other[0]))]
+    commands = [(sys.executable, "-c", "pass"), *((FRACGPU, *arguments) for arguments in OURS), *others]
+    seconds = rounds(commands)
+    quickest = min((statistics.median(own) for own in seconds[len(commands) - len(others) :]), default=None)
+    for command, own in zip(commands, seconds, strict=True):
+        median = statistics.median(own)
+        against = f"{median / quickest:5.2f}" if quickest else "    -"
+        print(f"{median:7.3f} s  {min(own):7.3f} s  {against}  {' '.join((Path(command[0]).name, *command[1:]))}")
 
 
 if __name__ == "__main__":
