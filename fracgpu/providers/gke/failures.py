@@ -94,6 +94,7 @@ def translated(said: Said) -> FracgpuError:
         "ALREADY_EXISTS": _exists,
         "UNAVAILABLE": _unavailable,
         "DEADLINE_EXCEEDED": _unreachable,
+        "CANCELLED": _unreachable,  # nobody here cancels: a connection that went away, its calls with it
     }
     return by_code.get(said.code, _other)(said)
 
