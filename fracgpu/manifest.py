@@ -6,16 +6,18 @@ when something in it has to be pointed at.
 
 from __future__ import annotations
 
-import difflib
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from fracgpu.errors import INVALID_CODES, Finding, Invalid
+from fracgpu.errors import Finding, Invalid
+from fracgpu.mistakes import explain_problem, shown
 from fracgpu.spec import API_VERSION, NodePool
 
 if TYPE_CHECKING:
@@ -40,12 +42,20 @@ class Origin:
         root = node = self.part.root
         mark = None
         for step in (*self.inside, *path):
-            node, found = _step(node, step)
-            mark = found or mark
+            key, node = _step(node, step)
+            mark = key.start_mark if key is not None else mark
             if node is None:
                 break
         mark = mark or (root and root.start_mark)
         return self.part.place(mark) if mark else None
+
+    def written(self, path: Sequence[str | int], *, key: bool = False) -> str | None:
+        """The word that stands at `path`, or names it, before YAML made a value of it; None where there is none."""
+        named = node = self.part.root if self.part else None
+        for step in (*self.inside, *path):
+            named, node = _step(node, step)
+        word: Any = named if key else node
+        return str(word.value) if getattr(word, "id", None) == "scalar" else None
 
     def place_roughly(self, finding: Finding) -> Finding:
         """The finding with its file and the line where its document begins: cheap, for notes on thousands of pools."""
@@ -60,14 +70,14 @@ class Origin:
 
 
 def _step(node: Any, step: str | int) -> tuple[Any, Any]:
-    """The child of a YAML node, and the mark of where it is named."""
+    """What names a child of a YAML node (its key; in a list itself), and the child."""
     kind = getattr(node, "id", None)
     if kind == "mapping":
-        for key, value in node.value:
-            if key.value == str(step):
-                return value, key.start_mark
-    elif kind == "sequence" and isinstance(step, int) and step < len(node.value):
-        return node.value[step], node.value[step].start_mark
+        from fracgpu.yamltext import is_key
+
+        return next((pair for pair in node.value if is_key(pair[0], step)), (None, None))
+    if kind == "sequence" and isinstance(step, int) and step < len(node.value):
+        return node.value[step], node.value[step]
     return None, None
 
 
@@ -115,92 +125,134 @@ def read_paths(paths: Iterable[str]) -> list[Document]:
     """
     documents: list[Document] = []
     findings: list[Finding] = []
-    for file, text in _texts(paths):
+    for name in paths:
         try:
-            documents += read(text, file)
+            files = _files(name)
         except Invalid as error:
             findings += error.findings
+            continue
+        for file in files:
+            try:
+                documents += read(_text(file), file)
+            except Invalid as error:
+                findings += error.findings
     if findings:
         raise Invalid(findings)
     return documents
 
 
-def _texts(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for name in paths:
-        if name == "-":
-            yield "-", _decoded(sys.stdin.buffer.read(), "-")
-            continue
-        path = Path(name)
-        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES) if path.is_dir() else [path]
-        if not files:
-            raise Invalid.one("usage", f"no .yaml, .yml or .json file in {name}", field="-f")
-        for file in files:
-            yield str(file), _decoded(_bytes(file), str(file))
+LONGEST_PATH = 300
+HINT = "-f FILE, a folder, or - for standard input"
 
 
-def _bytes(file: Path) -> bytes:
+def _files(name: str) -> list[str]:
+    """The files that a path of -f means: itself, or those of a folder, but for hidden ones."""
+    if name == "-":
+        return [name]
+    if not name:
+        raise Invalid.one("usage", "-f names no file", field="-f", hint=HINT)
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise Invalid.one("usage", f"cannot read {file}: {error.strerror}", field="-f") from error
+        if not stat.S_ISDIR(Path(name).stat().st_mode):
+            return [name]
+        files = sorted(_inside(name))
+    except (OSError, ValueError) as error:
+        raise Invalid([_unreadable(name, error)]) from error
+    if not files:
+        raise Invalid.one("usage", f"no .yaml, .yml or .json file in {name}", field="-f", hint=HINT)
+    return [str(file) for file in files]
 
 
-def _decoded(raw: bytes, file: str) -> str:
+def _inside(folder: str) -> Iterator[Path]:
+    """Pipes and the like are passed over, since reading one may never end. Raises OSError for a folder that is shut."""
+    for place, folders, files in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(place, name)
+            wanted = path.suffix.lower() in SUFFIXES and not name.startswith(".")
+            if wanted and (path.is_file() or not path.exists()):
+                yield path
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _text(name: str) -> str:
+    """The text of a file or of standard input. Raises Invalid."""
     try:
+        if name != "-":
+            raw = Path(name).read_bytes()
+        elif sys.stdin is None:
+            raise Invalid.one("usage", "standard input is closed", field="-f", hint=HINT)
+        else:
+            raw = sys.stdin.buffer.read()
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Invalid([Finding("invalid-value", f"{file} is not UTF-8 text", file=file)]) from error
+        message, hint = f"{name} is not UTF-8 text", "save it as UTF-8"
+        raise Invalid([Finding("invalid-value", message, file=name, hint=hint)]) from error
+    except (OSError, ValueError) as error:
+        raise Invalid([_unreadable(name, error)]) from error
+
+
+def _unreadable(name: str, error: Exception) -> Finding:
+    reason = getattr(error, "strerror", None) or error
+    path = str(getattr(error, "filename", None) or name)
+    return Finding(
+        "usage", f"cannot read {path if len(path) < LONGEST_PATH else shown(path)}: {reason}", field="-f", hint=HINT
+    )
 
 
 def read(text: str, file: str) -> list[Document]:
     """The NodePools of one text. Raises Invalid with every finding."""
+    import yaml  # flags need none of it
+
     documents: list[Document] = []
     findings: list[Finding] = []
-    for value, origin in _values(text, file):
-        try:
-            documents.append(Document(NodePool.model_validate(value), origin))
-        except ValidationError as error:
-            findings += (_finding(problem, origin) for problem in error.errors(include_url=False))
-        except RecursionError:
-            findings.append(Finding("invalid-value", "nested too deeply", file=file))
+    try:
+        for value, origin in _values(text, file):
+            try:
+                pool = NodePool.model_validate(value if origin.inside else _checked(value, origin))
+                documents.append(Document(pool, origin))
+            except Invalid as error:
+                findings += error.findings
+            except ValidationError as error:
+                findings += (_finding(problem, origin) for problem in error.errors(include_url=False))
+    except yaml.YAMLError as error:
+        findings.append(_syntax(error, text, file))
     if not documents and not findings:
         findings.append(Finding("missing-field", f"{file} holds no NodePool", file=file, hint="kind: NodePool"))
     if findings:
-        raise Invalid(findings)
+        raise Invalid(sorted(findings, key=lambda one: (one.line or 0, one.column or 0)))
     return documents
 
 
 def _values(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
     """Each document that should be a NodePool; lists of NodePools are taken apart, empty documents passed over."""
-    import yaml  # flags need none of it
-
     from fracgpu.yamltext import load_parts
 
-    try:
-        for value, part in load_parts(text):
-            if value is None:
-                continue
-            origin = Origin(file, part)
-            if (
-                isinstance(value, dict)
-                and str(value.get("kind", "")).endswith("List")
-                and isinstance(value.get("items"), list)
-            ):
-                for number, item in enumerate(value["items"]):
-                    yield item, Origin(file, part, ("items", number))
-            else:
-                yield _checked(value, origin), origin
-    except yaml.YAMLError as error:
-        raise Invalid([_syntax(error, file)]) from error
+    for value, part in load_parts(text):
+        if value is None:
+            continue
+        if (
+            isinstance(value, dict)
+            and str(value.get("kind", "")).endswith("List")
+            and isinstance(value.get("items"), list)
+        ):
+            for number, item in enumerate(value["items"]):
+                yield item, Origin(file, part, ("items", number))
+        else:
+            yield value, Origin(file, part)
 
 
 def _checked(value: Any, origin: Origin) -> Any:
     """A document that says what it is; a missing apiVersion or kind is an error: other tools' files look alike."""
     if not isinstance(value, dict):
-        raise Invalid([Finding("invalid-value", "a NodePool is a mapping", file=origin.file, hint="fracgpu schema")])
+        line, column = origin.locate(()) or (None, None)
+        finding = Finding("invalid-value", "a NodePool is a mapping", hint="fracgpu schema")
+        raise Invalid([finding.at(origin.file, line, column)])
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "NodePool")):
         if value.get(key) != wanted:
-            came = f"{key} is {value[key]!r}" if key in value else f"{key} is missing"
+            came = f"{key} is {shown(repr(value[key]))}" if key in value else f"{key} is missing"
             code = "invalid-value" if key in value else "missing-field"
             finding = Finding(
                 code, f"{came}; this file form is {wanted}", field=key, hint=f"{key}: {wanted}", nearest=(wanted,)
@@ -209,74 +261,23 @@ def _checked(value: Any, origin: Origin) -> Any:
     return value
 
 
-def _syntax(error: Exception, file: str) -> Finding:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or "cannot be read as YAML"
-    line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-    return Finding("invalid-value", f"not valid YAML: {problem}", file=file, line=line, column=column)
+def _syntax(error: Exception, text: str, file: str) -> Finding:
+    from fracgpu.yamltext import problem_of
+
+    problem, place = problem_of(error, text)
+    line, column = place or (None, None)
+    tab = place is not None and text.split("\n")[place[0] - 1][place[1] - 1 : place[1]] == "\t"
+    hint = "indent with spaces, not with tabs" if tab else None
+    return Finding("invalid-value", f"not valid YAML: {problem}", file=file, line=line, column=column, hint=hint)
 
 
 def _finding(problem: Any, origin: Origin) -> Finding:
     """A problem of pydantic's in our words."""
     steps = tuple(step for step in problem["loc"] if step != "[key]")
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
-    finding = explain_problem(problem["type"], path, problem.get("input"), problem["msg"], problem.get("ctx") or {})
+    raw = origin.written(steps, key="[key]" in problem["loc"])
+    named = (*steps[:-1], raw) if raw and "[key]" in problem["loc"] else steps
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in named).lstrip(".")
+    context = problem.get("ctx") or {}
+    finding = explain_problem(problem["type"], path, problem.get("input"), problem["msg"], context, raw)
     line, column = origin.locate(steps) or (None, None)
     return finding.at(origin.file, line, column)
-
-
-def explain_problem(kind: str, path: str, written: Any, text: str, context: Any) -> Finding:
-    """One validation problem as a finding. `path` is the field, `written` what stood there, `text` pydantic's own
-    message."""
-    name = path.rsplit(".", 1)[-1]
-    if kind == "extra_forbidden":
-        near = tuple(difflib.get_close_matches(name, _known_keys(path), 3, 0.5))
-        return Finding("unknown-key", f"unknown key {name}", field=path, nearest=near, hint=_did_you_mean(near))
-    if kind == "missing":
-        return Finding("missing-field", f"{path} is missing", field=path)
-    if (kind == "string_type" and isinstance(written, (bool, int, float))) or (
-        kind == "string_type" and hasattr(written, "isoformat")
-    ):
-        message = f"{path} is a text, and YAML reads {written} as a {type(written).__name__}"
-        return Finding("invalid-value", message, field=path, hint=f'quote it: "{written}"')
-    if kind in INVALID_CODES:
-        return Finding(kind, f"{path}: {text}", field=path)
-    if kind in ("enum", "literal_error"):
-        words = str(context.get("expected", ""))
-        near = tuple(
-            difflib.get_close_matches(
-                str(written), [word.strip("' ") for word in words.replace(" or ", ",").split(",")], 3, 0.4
-            )
-        )
-        return Finding("invalid-value", f"{path} is one of {words}, not {written!r}", field=path, nearest=near)
-    return Finding("invalid-value", f"{path}: {text[0].lower()}{text[1:]}", field=path)
-
-
-def _did_you_mean(near: tuple[str, ...]) -> str | None:
-    return f"did you mean {near[0]}?" if near else "fracgpu schema prints every key"
-
-
-def _known_keys(path: str) -> list[str]:
-    """The keys that may stand beside the last part of `path`."""
-    model: Any = NodePool
-    for step in path.split(".")[:-1]:
-        model = _inner_model(model, step.split("[")[0])
-        if model is None:
-            return []
-    return [info.alias or name for name, info in model.model_fields.items()]
-
-
-def _inner_model(model: type[BaseModel], key: str) -> type[BaseModel] | None:
-    for name, info in model.model_fields.items():
-        if key in (info.alias, name):
-            return next(
-                (part for part in _parts(info.annotation) if isinstance(part, type) and issubclass(part, BaseModel)),
-                None,
-            )
-    return None
-
-
-def _parts(annotation: Any) -> Iterator[Any]:
-    yield annotation
-    for part in getattr(annotation, "__args__", ()):
-        yield from _parts(part)

@@ -5,10 +5,11 @@ returns every finding at once; what they mean for a GPU or a cloud comes later, 
 """
 
 # No `from __future__ import annotations`: pydantic would have to evaluate each annotation anew whenever this is loaded.
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_serializer
 from pydantic.alias_generators import to_camel
@@ -22,9 +23,26 @@ GPU_TAINT_KEY = "nvidia.com/gpu"
 MARK_KEYS = ("fracgpu-managed", "fracgpu-cluster", "fracgpu-pool", "fracgpu-fleet")
 """Tags that say whose a pool is; written by fracgpu, not for users to set."""
 
-Int = Annotated[int, Strict()]
+LARGEST = 2**31 - 1
+"""The clouds and Kubernetes count in 32 bits."""
+
+
+def _counted(code: str) -> AfterValidator:
+    """Refuses numbers that nobody can count to."""
+
+    def check_size(number: int) -> int:
+        if abs(number) > LARGEST:
+            raise PydanticCustomError(code, "no number here may be above {largest}", {"largest": str(LARGEST)})
+        return number
+
+    return AfterValidator(check_size)
+
+
+Int = Annotated[int, Strict(), _counted("invalid-value")]
+Replicas = Annotated[int, Strict(), _counted("replicas-out-of-range")]
+NodeCount = Annotated[int, Strict(), _counted("nodes-out-of-range")]
 Bool = Annotated[bool, Strict()]
-Number = Annotated[float, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class Capacity(StrEnum):
@@ -78,18 +96,31 @@ TAINT_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?:(?P<effect>\w
 
 
 def read_taint(written: Any) -> Any:
-    """`key=value:Effect` as a mapping; anything but text is passed on."""
+    """`key=value:Effect` as a mapping; a mapping and a Taint are passed on."""
     if not isinstance(written, str):
-        return written
+        return written if isinstance(written, (Mapping, Taint)) else _no_taint(written)
     match = TAINT_TEXT.fullmatch(written)
     effects = {effect.lower(): effect.value for effect in TaintEffect}
     effect = match and effects.get(match["effect"].lower().replace("_", ""))
     if not match or not effect:
-        words = ", ".join(TaintEffect)
-        raise PydanticCustomError(
-            "invalid-taint", f"{written!r} is not a taint; write key=value:Effect with one of {words}"
-        )
+        return _no_taint(written)
     return {"key": match["key"], "value": match["value"] or "", "effect": effect}
+
+
+def _no_taint(written: Any) -> NoReturn:
+    head, _, effect = str(written).partition(":")
+    close = difflib.get_close_matches(effect, TaintEffect, 1, 0.3) or [TaintEffect.NO_SCHEDULE]
+    pair = head if "=" in head else f"{head}=present"
+    near = f"{pair}:{close[0]}"
+    raise PydanticCustomError(
+        "invalid-taint",
+        "{written} is not a taint; write key=value:Effect with one of {words}",
+        {
+            "written": repr(written)[:80],
+            "words": ", ".join(TaintEffect),
+            "nearest": (near,) if isinstance(written, str) and TAINT_TEXT.fullmatch(near) else (),
+        },
+    )
 
 
 PROVIDER_WORDS = {"azure": "aks", "gcp": "gke", "google": "gke", "aws": "eks", "amazon": "eks"}
@@ -105,11 +136,19 @@ def read_word(written: Any) -> Any:
 
 def not_empty(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("invalid-value", "must not be empty")
+        raise PydanticCustomError("invalid-value", "must not be empty", {"hint": "leave it out, or say what it is"})
     return text
 
 
 Text = Annotated[str, AfterValidator(not_empty)]
+
+
+def said(written: Any) -> Any:
+    """A section with nothing in it, as a comment leaves one behind, says nothing."""
+    return {} if written is None else written
+
+
+SECTION = BeforeValidator(said)
 ProviderWord = Annotated[Literal["aks", "gke", "eks"], BeforeValidator(read_word)]
 
 
@@ -139,12 +178,12 @@ class MigSpec(Model):
 class TimeSlicingSpec(Model):
     """`replicas` shares of each GPU, or of each slice beside `mig`."""
 
-    replicas: Int
+    replicas: Replicas
     fail_requests_greater_than_one: Bool | None = None
 
 
 class MpsSpec(Model):
-    replicas: Int
+    replicas: Replicas
 
 
 class SharingSpec(Model):
@@ -158,9 +197,9 @@ class SharingSpec(Model):
 class NodesSpec(Model):
     """Totals over all zones."""
 
-    count: Int | None = None
-    min: Int | None = None
-    max: Int | None = None
+    count: NodeCount | None = None
+    min: NodeCount | None = None
+    max: NodeCount | None = None
 
 
 class DiskSpec(Model):
@@ -182,7 +221,7 @@ class AksOptions(Model):
     mode: Literal["System", "User"] | None = None
     eviction_policy: Literal["Delete", "Deallocate"] | None = None
     scale_down_mode: Literal["Delete", "Deallocate"] | None = None
-    spot_max_price: float | None = None
+    spot_max_price: Number | None = None
     driver: Literal["Install", "None"] | None = None
     disk_type: Literal["Managed", "Ephemeral"] | None = None
     max_pods: Int | None = None
@@ -261,13 +300,13 @@ class EksOptions(Model):
 class NodePoolSpec(Model):
     """One node pool, as a person means it."""
 
-    cluster: Cluster = Field(default_factory=Cluster.model_construct)
+    cluster: Annotated[Cluster, SECTION] = Field(default_factory=Cluster.model_construct)
     gpu: Text | None = None
     machine: Text | None = None
-    sharing: SharingSpec = Field(default_factory=SharingSpec.model_construct)
-    nodes: NodesSpec = Field(default_factory=NodesSpec.model_construct)
+    sharing: Annotated[SharingSpec, SECTION] = Field(default_factory=SharingSpec.model_construct)
+    nodes: Annotated[NodesSpec, SECTION] = Field(default_factory=NodesSpec.model_construct)
     capacity: Capacity | None = None
-    disk: DiskSpec = Field(default_factory=DiskSpec.model_construct)
+    disk: Annotated[DiskSpec, SECTION] = Field(default_factory=DiskSpec.model_construct)
     zones: list[Text] | None = None
     labels: dict[str, str] | None = None
     taints: list[Annotated[Taint, BeforeValidator(read_taint, json_schema_input_type=str | Taint)]] | None = None
@@ -287,8 +326,8 @@ class NodePool(Model):
 
     api_version: Literal["fracgpu/v1"] = "fracgpu/v1"
     kind: Literal["NodePool"] = "NodePool"
-    metadata: Metadata = Field(default_factory=Metadata.model_construct)
-    spec: NodePoolSpec
+    metadata: Annotated[Metadata, SECTION] = Field(default_factory=Metadata.model_construct)
+    spec: Annotated[NodePoolSpec, SECTION]
     status: dict[str, Any] | None = None
     sandbox: Bool | None = None
 
@@ -299,7 +338,10 @@ def check(spec: NodePoolSpec) -> Iterator[Finding]:
     yield from _check_nodes(spec.nodes)
     yield from _check_eks_backend(spec)
     if spec.disk.size_gb is not None and spec.disk.size_gb < 1:
-        yield Finding("invalid-value", "a disk has at least 1 GB", field="spec.disk.sizeGb")
+        yield Finding("invalid-value", "a disk has at least 1 GB", field="spec.disk.sizeGb", hint="--disk-gb 100")
+    if spec.gke and spec.gke.accelerator_count is not None and spec.gke.accelerator_count < 1:
+        message = f"{spec.gke.accelerator_count} GPUs a node"
+        yield Finding("invalid-value", message, field="spec.gke.acceleratorCount", nearest=("1",), hint="leave it out")
     for key in spec.tags or {}:
         if key in MARK_KEYS:
             message = f"the tag {key} is fracgpu's own mark of ownership"
@@ -372,7 +414,9 @@ def _check_nodes(nodes: NodesSpec) -> Iterator[Finding]:
             message = f"{nodes.count} nodes are outside min {low} and max {nodes.max}"
             yield Finding("nodes-out-of-range", message, field="spec.nodes.count", nearest=(near,))
     if nodes.max == 0:
-        yield Finding("nodes-out-of-range", "max 0 is a pool that can never have a node", field="spec.nodes.max")
+        yield Finding(
+            "nodes-out-of-range", "max 0 is a pool that can never have a node", field="spec.nodes.max", nearest=("1",)
+        )
 
 
 def _check_eks_backend(spec: NodePoolSpec) -> Iterator[Finding]:

@@ -18,6 +18,8 @@ TEXT, MAP, SEQUENCE, MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "m
 MOST_WORDS = 50_000
 MOST_NODES = 100_000
 """What one document may grow to when its aliases are written out: far above any pool, far below a YAML bomb."""
+DEEPEST = 100
+"""Levels of nesting: far above any pool, and low enough for whatever walks through the data afterwards."""
 
 
 class Loader(SafeLoader):  # type: ignore[misc]
@@ -28,6 +30,7 @@ class Loader(SafeLoader):  # type: ignore[misc]
         self.words: dict[str, str] = {}
         self.built: dict[int, Any] = {}
         self.aliased = False
+        self.depth = 0
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
         if kind is not yaml.ScalarNode or not implicit[0]:
@@ -46,8 +49,19 @@ class Loader(SafeLoader):  # type: ignore[misc]
                 return node.value
             case "tag:yaml.org,2002:map" | "tag:yaml.org,2002:seq":
                 return self._collection(node)
+            case "tag:yaml.org,2002:value":  # `=`, for which PyYAML has a tag and no constructor
+                return node.value
             case _:
-                return self.construct_object(node, deep=True)
+                return self._constructed(node)
+
+    def _constructed(self, node: Any) -> Any:
+        """The value of a number, a date and the like."""
+        try:
+            return self.construct_object(node, deep=True)
+        except (ValueError, OverflowError) as error:
+            kind = "a date" if node.tag.endswith("timestamp") else "a number"
+            problem = f"{str(node.value)[:60]} looks like {kind} and is none; quote it if it is a text"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
 
     def _collection(self, node: Any) -> Any:
         if id(node) in self.built:
@@ -57,9 +71,13 @@ class Loader(SafeLoader):  # type: ignore[misc]
                     None, None, "an alias stands inside what it names", node.start_mark
                 )
             return self.built[id(node)]
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise _too_deep(node)
         self.built[id(node)] = None
         value = self._mapping(node) if node.tag == MAP else [self.build(item) for item in node.value]
         self.built[id(node)] = value
+        self.depth -= 1
         return value
 
     def _mapping(self, node: Any) -> dict[Any, Any]:
@@ -115,20 +133,69 @@ def load_parts(text: str) -> Iterator[tuple[Any, Part]]:
             node = loader.get_node()
             loader.built.clear()
             loader.aliased = False
+            loader.depth = 0
             value = loader.build(node)
-            if loader.aliased and _size(node, {}) > MOST_NODES:
-                raise yaml.constructor.ConstructorError(None, None, "its aliases grow beyond any pool", node.start_mark)
+            if loader.aliased:
+                _bounded(node)
             start, end = node.start_mark, node.end_mark
             yield value, Part(text, start.index, end.index, start.line, start.column)
     finally:
         loader.dispose()
 
 
-def _size(node: Any, known: dict[int, int]) -> int:
-    """Nodes under a node with every alias written out."""
+def _bounded(root: Any) -> None:
+    """Raises yaml.YAMLError for a document that is too much, or too deep, with its aliases written out."""
+    try:
+        size, depth = _extent(root, {})
+    except RecursionError:  # a chain of aliases as long as the file
+        raise _too_deep(root) from None
+    if size > MOST_NODES:
+        raise yaml.constructor.ConstructorError(None, None, "its aliases grow beyond any pool", root.start_mark)
+    if depth > DEEPEST:
+        raise _too_deep(root)
+
+
+def _extent(node: Any, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Nodes and levels under a node with every alias written out."""
     if id(node) not in known:
         inner = node.value if isinstance(node, yaml.SequenceNode) else ()
         if isinstance(node, yaml.MappingNode):
             inner = [part for pair in node.value for part in pair]
-        known[id(node)] = 1 + sum(_size(part, known) for part in inner)
+        parts = [_extent(part, known) for part in inner]
+        known[id(node)] = 1 + sum(size for size, _ in parts), 1 + max((depth for _, depth in parts), default=0)
     return known[id(node)]
+
+
+def _too_deep(node: Any) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, f"nested deeper than {DEEPEST} levels", node.start_mark)
+
+
+def is_key(node: Any, step: str | int) -> bool:
+    """Whether a node names `step` in a mapping: `yes` is the key True, which is spelled in no other way than it was."""
+    if node.value == str(step):
+        return True
+    if node.tag == TEXT or not isinstance(node, yaml.ScalarNode):
+        return False
+    loader = Loader("")
+    try:
+        value = loader.build(node)
+    except yaml.YAMLError:
+        return False
+    finally:
+        loader.dispose()
+    return step in (value, str(value), repr(value))
+
+
+UNPRINTABLE = yaml.reader.Reader.NON_PRINTABLE
+
+
+def problem_of(error: Exception, text: str) -> tuple[str, tuple[int, int] | None]:
+    """What is wrong with a text that is no YAML, and its line and column from 1."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return getattr(error, "problem", None) or "cannot be read", (mark.line + 1, mark.column + 1)
+    found = UNPRINTABLE.search(text)
+    if found is None:
+        return " ".join(str(error).split()), None
+    lines = text[: found.start()].split("\n")
+    return f"the character U+{ord(found[0]):04X} may not stand in it", (len(lines), len(lines[-1]) + 1)

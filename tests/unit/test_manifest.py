@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,11 +70,92 @@ def test_every_mistake_has_its_code_its_place_and_what_would_be_right(
     assert found.nearest[: len(nearest)] == nearest
 
 
-@pytest.mark.parametrize(("value", "kind"), [("1.30", "float"), ("yes", "bool"), ("2024-01-01", "date"), ("12", "int")])
-def test_a_text_that_yaml_reads_as_something_else_is_to_be_quoted(value: str, kind: str) -> None:
-    (found,) = findings(f"{HEAD}spec:\n  labels: {{version: {value}}}\n")
-    assert kind in found.message
-    assert (found.hint or "").startswith("quote it")
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1.30", "a number"),
+        ("010", "a number"),
+        ("12:30", "a number"),
+        ("yes", "a boolean"),
+        ("2024-01-01", "a date"),
+        ("2024-01-01T00:00:00Z", "a date"),
+        ("null", "nothing"),
+        ("~", "nothing"),
+    ],
+)
+def test_a_text_that_yaml_reads_as_something_else_is_to_be_quoted_as_it_was_written(value: str, kind: str) -> None:
+    for labels in (f"{{version: {value}}}", f"{{{value}: version}}"):
+        (found,) = findings(f"{HEAD}spec:\n  labels: {labels}\n")
+        assert found.message.endswith(f"is a text, and YAML reads {value} as {kind}")
+        assert found.hint == f'quote it: "{value}"'
+        assert (found.line, found.column) == (4, 12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message", "hint"),
+    [
+        ("nodes: {count: '3'}", "spec.nodes.count is a whole number, and 3 is a text", "write 3"),
+        ("nodes: {count: 3.0}", "spec.nodes.count is a whole number, and 3.0 is a number", "write 3"),
+        ("nodes: [1]", "spec.nodes is a mapping, and [1] is a list", "its keys are count, min, max"),
+        ("gpuTaint: 'false'", "spec.gpuTaint is true or false, and false is a text", "without quotes: false"),
+        ("zones: us-central1-a", "spec.zones is a list, and us-central1-a is a text", "[us-central1-a]"),
+        ("labels: {a: }", "spec.labels.a is a text, and nothing stands there", 'an empty text is ""'),
+        ("sharing: {mig: 1g.5gb}", "spec.sharing.mig is a mapping, and 1g.5gb is a text", "its keys are profile"),
+        ("nodes: {count: 9999999999}", "spec.nodes.count: no number here may be above 2147483647", ""),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_what_belongs_there(spec: str, message: str, hint: str) -> None:
+    (found,) = findings(f"{HEAD}spec:\n  {spec}\n")
+    assert found.message == message
+    assert (found.hint or "").startswith(hint)
+
+
+def test_a_long_value_and_what_a_terminal_would_obey_are_not_repeated() -> None:
+    (found,) = findings(f"{HEAD}spec: {{nodes: {'x' * 1000}}}\n")
+    assert len(found.message) < 150
+    (found,) = findings(f'{HEAD}spec: {{"\\e[31m": 1}}\n')
+    assert "\x1b" not in found.message
+
+
+@pytest.mark.parametrize("taint", ["foo", "a=b:NoSuch", "a=b:NoSchedul"])
+def test_a_taint_that_is_none_comes_with_one_that_is(taint: str) -> None:
+    (found,) = findings(f"{HEAD}spec: {{taints: ['{taint}']}}\n")
+    assert found.code == "invalid-taint"
+    read(f"{HEAD}spec: {{taints: ['{found.nearest[0]}']}}\n", "a")
+
+
+@pytest.mark.parametrize("taint", ["5", "null", "[a]"])
+def test_what_is_neither_text_nor_mapping_is_no_taint(taint: str) -> None:
+    (found,) = findings(f"{HEAD}spec: {{taints: [{taint}]}}\n")
+    assert (found.code, found.field) == ("invalid-taint", "spec.taints[0]")
+
+
+def test_a_section_whose_lines_are_all_commented_out_says_nothing() -> None:
+    empty = "".join(f"  {name}:\n" for name in ("cluster", "sharing", "nodes", "disk", "labels", "taints", "gke"))
+    assert read(f"{HEAD}metadata:\nspec:\n{empty}", "a")[0].pool == read(f"{HEAD}spec: {{}}\n", "a")[0].pool
+
+
+@pytest.mark.parametrize("item", ["1", "null", "a", "[]"])
+def test_an_item_of_a_list_that_is_no_mapping_is_said_to_be_none(item: str) -> None:
+    (found,) = findings(f"kind: NodePoolList\nitems: [{item}]\n")
+    assert found.message.startswith("a NodePool is a mapping, and ")
+    assert (found.field, found.line, found.column) == (None, 2, 9)
+
+
+def test_mistakes_come_in_the_order_of_the_file_and_with_what_is_wrong_about_its_syntax() -> None:
+    text = f"{HEAD}spec:\n  nodes: 1\n  machin: x\n---\nkind: Pod\n---\n{HEAD}spec: {{gpuu: a}}\n---\na: [\n"
+    assert [one.line for one in findings(text)] == [4, 5, 7, 11, 14]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [("a: b\n\tc: d\n", 2, 1), ("a: b\nc: \x00d\n", 2, 4), ("a: 2024-99-01\n", 1, 4), ("a: " + "9" * 5000, 1, 4)],
+)
+def test_a_syntax_error_is_placed_and_told_in_one_line(text: str, line: int, column: int) -> None:
+    (found,) = findings(text)
+    assert (found.code, found.line, found.column) == ("invalid-value", line, column)
+    assert "\n" not in found.message
+    assert len(found.message) < 200
 
 
 def test_all_mistakes_of_all_documents_come_at_once() -> None:
@@ -88,8 +170,8 @@ def test_all_mistakes_of_all_documents_come_at_once() -> None:
         ("apiVersion: fracgpu/v1\nspec: {}\n", "missing-field", "kind", 1),
         ("apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {}\n", "invalid-value", "apiVersion", 1),
         ("apiVersion: fracgpu/v1\nkind: Pool\nspec: {}\n", "invalid-value", "kind", 2),
-        ("- a\n", "invalid-value", None, None),
-        ("just words\n", "invalid-value", None, None),
+        ("- a\n", "invalid-value", None, 1),
+        ("just words\n", "invalid-value", None, 1),
         (HEAD, "missing-field", "spec", 1),
         ("", "missing-field", None, None),
         ("# nothing\n---\n", "missing-field", None, None),
@@ -114,6 +196,32 @@ def test_folders_are_read_through_in_order_and_files_of_others_left_alone(tmp_pa
         (tmp_path / name).write_text(GOOD.replace("name: a", f"name: {pool}"), encoding="utf-8")
     (tmp_path / "notes.txt").write_text("not YAML: [", encoding="utf-8")
     assert [one.pool.metadata.name for one in read_paths([str(tmp_path)])] == ["one", "two", "three"]
+
+
+def test_folders_hold_hidden_things_and_pipes_that_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "a.yaml").write_text("not YAML: [", encoding="utf-8")
+    (tmp_path / ".hidden.yaml").write_text("not YAML: [", encoding="utf-8")
+    (tmp_path / "folder.yaml").mkdir()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "A.YAML").write_text(GOOD, encoding="utf-8")
+    assert [one.pool.metadata.name for one in read_paths([str(tmp_path)])] == ["a"]
+
+
+def test_every_path_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dangling.yaml").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    paths = ["", "x" * 5000, str(tmp_path / "missing.yaml"), str(tmp_path), str(tmp_path / "empty"), "a\0b"]
+    with pytest.raises(Invalid) as caught:
+        read_paths(paths)
+    assert [(one.code, one.field) for one in caught.value.findings] == [("usage", "-f")] * len(paths)
+    assert all(one.hint for one in caught.value.findings)
+
+
+def test_standard_input_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(Invalid, match="standard input is closed"):
+        read_paths(["-"])
 
 
 def test_mistakes_of_several_files_come_together(tmp_path: Path) -> None:
