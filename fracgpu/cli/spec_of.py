@@ -12,7 +12,8 @@ from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.flags import SpecFlags
 from fracgpu.cli.settings import Sourced, cluster_of, names_something
 from fracgpu.errors import Finding, Invalid
-from fracgpu.manifest import Document, Origin, explain_problem, read_paths
+from fracgpu.manifest import Document, Origin, read_paths
+from fracgpu.mistakes import explain_problem
 from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
 
 FLAG_ORIGIN = Origin("")
@@ -167,20 +168,23 @@ def _sharing(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
     return sharing
 
 
+DIGITS = 9
+LAYOUT_HINT = "--mig 3g.20gb=1,1g.5gb=2"
+
+
 def read_mig(text: str, findings: list[Finding]) -> dict[str, Any]:
     """`1g.5gb` as a profile, `3g.20gb=1,1g.5gb=2` as a layout."""
     if "=" not in text and "," not in text:
         return {"profile": text.strip()}
     layout: dict[str, Any] = {}
     for part in text.split(","):
-        profile, _, count = part.strip().partition("=")
-        if not profile or (count and not count.strip().isdecimal()):
-            message = f"{part.strip() or text!r} is not PROFILE=COUNT"
-            findings.append(
-                Finding("invalid-value", message, field="spec.sharing.mig.layout", hint="--mig 3g.20gb=1,1g.5gb=2")
-            )
+        profile, equals, count = (word.strip() for word in part.partition("="))
+        if not profile or (equals and not count.isdecimal()) or len(count) > DIGITS:
+            message = f"{part.strip()[:60] or text!r} is not PROFILE=COUNT"
+            finding = Finding("invalid-value", message, field="spec.sharing.mig.layout", hint=LAYOUT_HINT)
+            findings += [] if finding in findings else [finding]
             continue
-        layout[profile.strip()] = layout.get(profile.strip(), 0) + int(count or 1)
+        layout[profile] = layout.get(profile, 0) + int(count or 1)
     return {"layout": layout}
 
 
@@ -188,10 +192,15 @@ def _pairs(written: Iterable[str] | None, flag: str, code: str, findings: list[F
     if not written:
         return None
     pairs: dict[str, str] = {}
+    field = f"spec.{flag.strip('-')}s"
     for text in written:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            findings.append(Finding(code, f"{flag} {text!r} is not KEY=VALUE", field=f"spec.{flag.strip('-')}s"))
+            message, hint = f"{flag} {text!r} is not KEY=VALUE", f"{flag} team=vision"
+            findings.append(Finding(code, message, field=field, hint=hint))
+        elif pairs.get(key, value) != value:
+            message = f"{flag} {key} is said twice, {pairs[key]!r} and {value!r}"
+            findings.append(Finding(code, message, field=f"{field}.{key}", hint="leave one of the two out"))
         pairs[key] = value
     return pairs
 
@@ -208,21 +217,20 @@ def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
             findings.append(Finding("usage", message, field="--set", hint="--set aks.osSku=Ubuntu"))
             continue
         if not _put(result, steps, _typed(OPTIONS[steps[0]], steps[1:], value)):
-            message = f"--set {text!r} is under a field that another --set gives a value"
+            message = f"--set {text!r}: another --set gives this field, or the one it is under, a value"
             findings.append(Finding("usage", message, field="--set", hint="leave one of the two out"))
     return result
 
 
 def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> bool:
-    """Set a value in nested mappings; False where something on the way is no mapping."""
+    """Set a value in nested mappings; False where another stands there, or something on the way is no mapping."""
     *owners, last = steps
     for step in owners:
         inner: Any = tree.setdefault(step, {})
         if not isinstance(inner, dict):
             return False
         tree = inner
-    tree[last] = value
-    return True
+    return bool(tree.setdefault(last, value) == value)
 
 
 def _typed(model: Any, steps: Sequence[str], value: str) -> Any:
@@ -242,8 +250,10 @@ def _yaml(text: str) -> Any:
     """The text read as YAML; as it is where that cannot be."""
     import yaml
 
+    from fracgpu.yamltext import load_all
+
     try:
-        return yaml.safe_load(text)
+        return next(load_all(text), None)
     except yaml.YAMLError:
         return text
 

@@ -91,6 +91,20 @@ def test_no_flag_is_left_out_of_this_test() -> None:
         (("--one-share-per-container",), "conflicting-fields", "spec.sharing.timeSlicing.failRequestsGreaterThanOne"),
         (("--mig", "1g.5gb=x"), "invalid-value", "spec.sharing.mig.layout"),
         (("--mig", "1g.5gb,"), "invalid-value", "spec.sharing.mig.layout"),
+        (("--mig", ","), "invalid-value", "spec.sharing.mig.layout"),
+        (("--mig", "1g.5gb="), "invalid-value", "spec.sharing.mig.layout"),
+        (("--mig", "1g.5gb=-1"), "invalid-value", "spec.sharing.mig.layout"),
+        (("--mig", "1g.5gb=" + "9" * 5000), "invalid-value", "spec.sharing.mig.layout"),
+        (("--label", "a=1", "--label", "a=2"), "invalid-label", "spec.labels.a"),
+        (("--tag", "a=1", "--tag", "a="), "invalid-tag", "spec.tags.a"),
+        (("--set", "aks.maxPods=1", "--set", "aks.maxPods=2"), "usage", "--set"),
+        (("--set", "aks.maxPods=2024-99-01"), "invalid-value", "spec.aks.maxPods"),
+        (("--set", "aks.maxPods=" + "[" * 5000), "invalid-value", "spec.aks.maxPods"),
+        (("--set", "aks.maxPods=" + "9" * 5000), "invalid-value", "spec.aks.maxPods"),
+        (("--set", "aks.spotMaxPrice=.inf"), "invalid-value", "spec.aks.spotMaxPrice"),
+        (("--set", "gke.networkTags=[a"), "invalid-value", "spec.gke.networkTags"),
+        (("--time-slicing", "9" * 30), "replicas-out-of-range", "spec.sharing.timeSlicing.replicas"),
+        (("--nodes", "9" * 30), "nodes-out-of-range", "spec.nodes.count"),
         (("--mig-strategy", "double", "--mig", "1g.5gb"), "invalid-value", "spec.sharing.mig.strategy"),
         (("--label", "a"), "invalid-label", "spec.labels"),
         (("--tag", "=a"), "invalid-tag", "spec.tags"),
@@ -111,6 +125,10 @@ def test_what_a_flag_cannot_mean_is_said_of_its_field(words: tuple[str, ...], co
     with pytest.raises(Invalid) as caught:
         from_flags(None, parsed(*words))
     assert [(one.code, one.field) for one in caught.value.findings] == [(code, field)]
+
+
+def test_the_same_said_twice_is_no_contradiction() -> None:
+    assert from_flags(None, parsed("--label", "a=1", "--label", "a=1")).spec.labels == {"a": "1"}
 
 
 def test_all_flags_that_are_wrong_are_said_at_once() -> None:
