@@ -6,10 +6,10 @@ https://github.com/Azure/azure-cli (src/azure-cli/azure/cli/command_modules/acs)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.convert.flags import Given, Row, Takes, gap, runs, to, wrong
+from fracgpu.convert.flags import Given, Row, Takes, gap, only, runs, to, wrong
 from fracgpu.convert.made import Made
 from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.plan import Json
@@ -107,8 +107,9 @@ ROWS: dict[str, Row] = {
 }
 
 
-def made(given: Given) -> Made:
+def made(commands: Sequence[Given]) -> Made:
     """The agent pool that the command makes."""
+    given = only(commands)
     if given.positionals:
         raise Invalid.one("usage", f"az: what is {given.positionals[0]}?", hint="--name has the pool's name")
     if not given.has("--name"):

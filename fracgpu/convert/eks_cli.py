@@ -6,11 +6,12 @@ https://docs.aws.amazon.com/cli/latest/reference/eks/create-nodegroup.html
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.convert.flags import Given, Row, Takes, gap, runs, to, wrong
+from fracgpu.convert import eks_template
+from fracgpu.convert.flags import Given, Row, Takes, gap, only, runs, to, wrong
 from fracgpu.convert.made import Made
 from fracgpu.convert.shorthand import structure, structures, texts
 from fracgpu.errors import Finding, Invalid, info, warning
@@ -63,8 +64,9 @@ DEFAULT_SCALING = {"minSize": 2, "maxSize": 2, "desiredSize": 2}
 """What EKS makes where no sizes are said, as far as is known."""
 
 
-def made(given: Given) -> Made:
-    """The node group that the command makes."""
+def made(commands: Sequence[Given]) -> Made:
+    """The node group that the command makes, with the launch template that a command before it makes."""
+    given, templates = _sorted(commands)
     if given.positionals:
         raise Invalid.one("usage", f"aws eks create-nodegroup: what is {given.positionals[0]}?")
     body = create_nodegroup(given)
@@ -73,7 +75,30 @@ def made(given: Given) -> Made:
         raise Invalid.one("usage", "aws: --nodegroup-name is missing", field="--nodegroup-name")
     cluster = {"name": body.get("clusterName"), "region": given.text("--region")}
     told = {"scalingConfig": DEFAULT_SCALING, **body}
-    return Made(ProviderName.EKS, "eks.nodegroup", name, cluster, told, _more(body), tuple(_notes(body)))
+    before = tuple(eks_template.template(one) for one in templates if _names(body, one))
+    more = _more(body)
+    if before:
+        more["eks.launchTemplate"] = None  # fracgpu makes one of its own, with the same in it
+    notes = (*(note for one in templates for note in eks_template.notes(one)), *_notes(body))
+    return Made(ProviderName.EKS, "eks.nodegroup", name, cluster, told, more, before, notes)
+
+
+def _sorted(commands: Sequence[Given]) -> tuple[Given, list[Given]]:
+    """The command that makes the group, and those that make templates."""
+    groups = [one for one in commands if one.command == COMMAND]
+    if not groups:
+        message = "a launch template alone makes no nodes"
+        raise Invalid.one("usage", message, hint="put aws eks create-nodegroup after it")
+    return only(groups), [one for one in commands if one.command != COMMAND]
+
+
+def _names(body: Json, template_command: Given) -> bool:
+    """Whether a group has the template that a command makes. Raises Invalid where it has another or none."""
+    name = template_command.text("--launch-template-name")
+    if body.get("launchTemplate", {}).get("name") != name:
+        message = f"the node group does not use the launch template {name}"
+        raise Invalid.one("usage", message, field="--launch-template", hint=f"--launch-template name={name},version=1")
+    return True
 
 
 def create_nodegroup(given: Given) -> Json:

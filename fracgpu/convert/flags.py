@@ -52,9 +52,10 @@ NUMBER = re.compile(r"-\d+(\.\d+)?")
 
 @dataclass(slots=True)
 class Given:
-    """The flags of a command as given, in order, and the words that belong to none."""
+    """The flags of a command as given, in order, and the words after its own that belong to none."""
 
     tool: str
+    command: tuple[str, ...] = ()
     flags: dict[str, list[str]] = field(default_factory=dict)
     positionals: list[str] = field(default_factory=list)
 
@@ -88,6 +89,14 @@ class Given:
     def joined(self, flag: str) -> list[str]:
         """The parts of a word that is a list with commas."""
         return [part.strip() for word in self.words(flag) for part in word.split(",") if part.strip()]
+
+
+def only(commands: Sequence[Given]) -> Given:
+    """The one command. Raises Invalid where there are several: each makes a pool of its own."""
+    if len(commands) > 1:
+        message = f"{len(commands)} commands, and each makes a pool"
+        raise Invalid.one("usage", message, hint="convert each by itself")
+    return commands[0]
 
 
 def wrong(flag: str, text: str, wanted: str, nearest: tuple[str, ...] = ()) -> Invalid:

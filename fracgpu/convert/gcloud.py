@@ -6,141 +6,31 @@ Flags and defaults: https://cloud.google.com/sdk/gcloud/reference/container/node
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
-from fracgpu.convert.flags import Given, Row, Takes, gap, runs, to, wrong
+from fracgpu.convert.flags import Given, only, wrong
 from fracgpu.convert.gcloud_scopes import scopes
 from fracgpu.convert.made import Made
 from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.plan import Json
 
-COMMAND = ("container", "node-pools", "create")
 DEFAULT_NODES = 3
-SHORT = {"-m": "--machine-type", "-z": "--location", "-q": "--quiet", "--region": "--location", "--zone": "--location"}
-_NONE = Takes.NOTHING
-ROWS: dict[str, Row] = {
-    "--cluster": to("cluster.name"),
-    "--project": to("cluster.project"),
-    "--location": to("cluster.location"),
-    "--machine-type": to("machine"),
-    "--accelerator": to(
-        "gpu",
-        "sharing.mig.profile",
-        "sharing.timeSlicing",
-        "sharing.mps",
-        "gke.acceleratorCount",
-        "gke.driver",
-        "gke.driverVersion",
-    ),
-    "--num-nodes": to("nodes.count"),
-    "--node-locations": to("zones"),
-    "--enable-autoscaling": to("nodes", takes=_NONE),
-    "--min-nodes": to("nodes.min"),
-    "--max-nodes": to("nodes.max"),
-    "--total-min-nodes": to("nodes.min"),
-    "--total-max-nodes": to("nodes.max"),
-    "--location-policy": to("gke.locationPolicy"),
-    "--spot": to("capacity", takes=_NONE),
-    "--reservation": to("gke.reservation"),
-    "--reservation-affinity": to("capacity"),
-    "--node-labels": to("labels"),
-    "--node-taints": to("taints"),
-    "--labels": to("tags"),
-    "--tags": to("gke.networkTags"),
-    "--disk-size": to("disk.sizeGb"),
-    "--disk-type": to("gke.diskType"),
-    "--image-type": to("gke.imageType"),
-    "--service-account": to("gke.serviceAccount"),
-    "--scopes": to("gke.oauthScopes"),
-    "--enable-autorepair": to("gke.autoRepair", takes=_NONE),
-    "--no-enable-autorepair": to("gke.autoRepair", takes=_NONE),
-    "--enable-autoupgrade": to("gke.autoUpgrade", takes=_NONE),
-    "--no-enable-autoupgrade": to("gke.autoUpgrade", takes=_NONE),
-    "--enable-surge-upgrade": to("gke.maxSurge", takes=_NONE),
-    "--max-surge-upgrade": to("gke.maxSurge"),
-    "--max-unavailable-upgrade": to("gke.maxUnavailable"),
-    "--max-pods-per-node": to("gke.maxPods"),
-    "--node-version": to("gke.version"),
-    "--enable-gvnic": to("gke.gvnic", takes=_NONE),
-    "--no-enable-gvnic": to("gke.gvnic", takes=_NONE),
-    "--metadata": gap("metadata of instances", usual=("disable-legacy-endpoints=true",)),
-    "--preemptible": gap("preemptible machines (Spot is what replaced them: --spot)", _NONE),
-    "--flex-start": gap("flex-start", _NONE),
-    "--max-run-duration": gap("a longest run"),
-    "--local-ssd-count": gap("local SSDs"),
-    "--ephemeral-storage-local-ssd": gap("local SSDs for ephemeral storage"),
-    "--local-nvme-ssd-block": gap("local SSDs as block devices"),
-    "--data-cache-count": gap("a data cache"),
-    "--min-cpu-platform": gap("a least CPU platform"),
-    "--node-group": gap("a sole-tenant node group"),
-    "--sole-tenant-node-affinity-file": gap("sole tenancy"),
-    "--enable-confidential-nodes": gap("confidential nodes", _NONE),
-    "--confidential-node-type": gap("confidential nodes"),
-    "--enable-confidential-storage": gap("confidential storage", _NONE),
-    "--sandbox": gap("GKE Sandbox"),
-    "--boot-disk-kms-key": gap("a key for the boot disk"),
-    "--system-config-from-file": gap("kubelet and Linux settings"),
-    "--containerd-config-from-file": gap("containerd settings"),
-    "--secondary-boot-disk": gap("secondary boot disks"),
-    "--threads-per-core": gap("threads per core"),
-    "--performance-monitoring-unit": gap("performance monitoring"),
-    "--enable-nested-virtualization": gap("nested virtualization", _NONE),
-    "--placement-type": gap("a placement policy"),
-    "--placement-policy": gap("a placement policy"),
-    "--tpu-topology": gap("TPUs"),
-    "--enable-queued-provisioning": gap("queued provisioning", _NONE),
-    "--enable-best-effort-provision": gap("best-effort provisioning", _NONE),
-    "--min-provision-nodes": gap("best-effort provisioning"),
-    "--enable-blue-green-upgrade": gap("blue-green upgrades", _NONE),
-    "--node-pool-soak-duration": gap("blue-green upgrades"),
-    "--standard-rollout-policy": gap("blue-green upgrades"),
-    "--enable-image-streaming": gap("image streaming", _NONE),
-    "--enable-private-nodes": gap("private nodes", _NONE),
-    "--additional-node-network": gap("more networks"),
-    "--additional-pod-network": gap("more networks"),
-    "--create-pod-ipv4-range": gap("a pod range of its own"),
-    "--pod-ipv4-range": gap("a pod range of its own"),
-    "--network-performance-configs": gap("network performance settings"),
-    "--logging-variant": gap("a logging variant", usual=("DEFAULT",)),
-    "--metadata-from-file": gap("metadata of instances"),
-    "--resource-manager-tags": gap("Resource Manager tags"),
-    "--shielded-integrity-monitoring": gap("Shielded VM settings", _NONE),
-    "--shielded-secure-boot": gap("Shielded VM settings", _NONE),
-    "--storage-pools": gap("storage pools"),
-    "--windows-os-version": gap("a version of Windows"),
-    "--workload-metadata": gap("where workloads get metadata from"),
-    "--opportunistic-maintenance": gap("opportunistic maintenance"),
-    "--enable-autoprovisioning": gap("a pool of node auto-provisioning", _NONE),
-    "--enable-insecure-kubelet-readonly-port": gap("the kubelet's read-only port", _NONE),
-    "--no-enable-insecure-kubelet-readonly-port": gap("the kubelet's read-only port", _NONE),
-    "--async": runs(_NONE),
-    "--quiet": runs(_NONE),
-    "--format": runs(),
-    "--verbosity": runs(),
-    "--account": runs(),
-    "--configuration": runs(),
-    "--impersonate-service-account": runs(),
-    "--billing-project": runs(),
-    "--trace-token": runs(),
-    "--log-http": runs(_NONE),
-    "--user-output-enabled": runs(_NONE),
-    "--no-user-output-enabled": runs(_NONE),
-}
 
 
-def made(given: Given) -> Made:
+def made(commands: Sequence[Given]) -> Made:
     """The node pool that the command makes."""
+    given = only(commands)
     if len(given.positionals) != 1:
         what = f"one name, not {' '.join(given.positionals)}" if given.positionals else "the pool's name"
         raise Invalid.one("usage", f"gcloud container node-pools create takes {what}", hint="NAME comes after create")
     name = given.positionals[0]
     cluster = {name: given.text(f"--{flag}") for name, flag in COORDINATES.items()}
     body = {"name": name, **node_pool(given)}
-    return Made(ProviderName.GKE, "gke.nodePool", name, cluster, body, _more(given), tuple(_notes(given)))
+    return Made(ProviderName.GKE, "gke.nodePool", name, cluster, body, _more(given), notes=tuple(_notes(given)))
 
 
 COORDINATES = {"name": "cluster", "project": "project", "location": "location"}

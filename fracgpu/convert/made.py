@@ -24,4 +24,6 @@ class Made:
     cluster: dict[str, str | None]
     body: Json
     more: dict[str, Any] = field(default_factory=dict)
+    before: tuple[tuple[str, str, Json], ...] = ()
+    """Kind, name and body of what is made before the pool."""
     notes: tuple[Finding, ...] = ()

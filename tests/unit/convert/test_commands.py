@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fracgpu.convert import TOOLS, convert
+from fracgpu.convert import TOOLS, Tool, convert
 from fracgpu.convert.flags import Takes
 from fracgpu.convert.gcloud_scopes import scopes
 from fracgpu.errors import Invalid, Level
@@ -15,6 +15,7 @@ from fracgpu.manifest import document_of
 AZ = "az aks nodepool add -g R --cluster-name C -n pool1 -s Standard_NC24ads_A100_v4 "
 GCLOUD = "gcloud container node-pools create pool1 --cluster c --project p --location us-central1 "
 AWS = "aws eks create-nodegroup --cluster-name c --nodegroup-name pool1 --instance-types p4d.24xlarge "
+TEMPLATE = "aws ec2 create-launch-template --launch-template-name t --launch-template-data '{}'"
 SIZES = "--scaling-config minSize=0,maxSize=4,desiredSize=0 "
 
 
@@ -33,17 +34,20 @@ def error(command: str) -> Invalid:
     return caught.value
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_flag_of_a_table_becomes_something_or_has_its_reason(tool: str) -> None:
-    for flag, row in TOOLS[tool].rows.items():
+COMMANDS = [pytest.param(tool, id=" ".join(tool.command)) for _, tools in TOOLS.values() for tool in tools]
+
+
+@pytest.mark.parametrize("tool", COMMANDS)
+def test_every_flag_of_a_table_becomes_something_or_has_its_reason(tool: Tool) -> None:
+    for flag, row in tool.rows.items():
         assert flag.startswith("--")
         assert [bool(row.becomes), row.gap is not None, row.runs].count(True) == 1, flag
-    assert set(TOOLS[tool].short.values()) <= TOOLS[tool].rows.keys()
+    assert set(tool.short.values()) <= tool.rows.keys()
 
 
 @pytest.mark.parametrize(("tool", "command"), [("az", AZ), ("gcloud", GCLOUD), ("aws", AWS)])
 def test_whatever_the_file_form_cannot_say_is_a_warning_that_names_the_flag(tool: str, command: str) -> None:
-    for flag, row in TOOLS[tool].rows.items():
+    for flag, row in TOOLS[tool][1][0].rows.items():
         if row.gap is not None:
             value = {Takes.NOTHING: "", Takes.ONE: "a=b", Takes.MANY: "a=b"}[row.takes]
             notes = [one for one in convert([f"{command} {flag} {value}"]).notes if one.code == "not-in-file-form"]
@@ -106,6 +110,12 @@ def test_a_flag_that_is_not_known_is_an_error_that_names_it(command: str, flag: 
         (AWS + "--labels file://labels.json", "usage"),
         (AWS + "--cli-input-json file://group.json", "usage"),
         ("aws eks create-nodegroup --cluster-name c", "usage"),
+        (AZ + "\n" + AZ, "usage"),
+        (AZ + "; " + AWS, "usage"),
+        (TEMPLATE, "usage"),
+        (TEMPLATE + "\n" + AWS + SIZES, "usage"),
+        (TEMPLATE + "\n" + AWS + SIZES + "--launch-template name=other", "usage"),
+        ("aws ec2 create-launch-template --launch-template-name t\n" + AWS + "--launch-template name=t", "usage"),
         ("", "usage"),
     ],
 )
@@ -276,6 +286,13 @@ class TestAws:
         block = AWS + SIZES + "--capacity-type CAPACITY_BLOCK --launch-template id=lt-1"
         assert (spec(block)["capacity"], spec(block)["eks"]["capacityBlock"]) == ("reserved", True)
         assert "reservation-unknown" in codes(block)
+
+    def test_a_template_that_is_made_before_is_one_of_fracgpus_own(self) -> None:
+        disk = '{"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 300, "VolumeType": "gp3"}}]}'
+        template = TEMPLATE.replace("{}", disk)
+        found = spec(f"{template}\n{AWS} {SIZES} --launch-template name=t,version=1")
+        assert found["disk"] == {"sizeGb": 300}
+        assert "launchTemplate" not in found.get("eks", {})
 
     def test_flags_may_come_before_the_command(self) -> None:
         found = convert(["aws --region us-east-1 eks create-nodegroup --cluster-name c --nodegroup-name a"])

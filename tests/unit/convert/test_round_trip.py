@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
+from fracgpu.catalog.query import expressible
 from fracgpu.convert import convert
 from fracgpu.errors import Invalid, Level
 from fracgpu.operations.prepare import Prepared, prepare
@@ -16,7 +17,8 @@ from fracgpu.providers import Form
 from fracgpu.spec import NodePool
 
 CATALOG = load()
-CLUSTERS = {
+CLUSTERS: dict[str, dict[str, str]] = {
+    "eks": {"provider": "eks", "name": "c", "region": "us-east-1"},
     "aks": {"provider": "aks", "name": "c", "resourceGroup": "rg", "subscription": "s"},
     "gke": {"provider": "gke", "name": "c", "project": "p", "location": "us-central1"},
 }
@@ -90,6 +92,20 @@ GKE = some(
         gvnic=st.booleans(),
     ),
 )
+EKS = some(
+    **COMMON,
+    tags=st.dictionaries(WORDS, TEXTS, max_size=2),
+    eks=st.fixed_dictionaries(
+        {"subnets": st.just(["subnet-1", "subnet-2"]), "nodeRole": st.just("arn:aws:iam::1:role/r")},
+        optional={
+            "backend": st.sampled_from(["device-plugin", "bottlerocket", "user-data", "gpu-operator"]),
+            "updateConfig": st.just({"maxUnavailable": 2}),
+            "nodeRepairConfig": st.just({"enabled": True}),
+            "version": st.just("1.33"),
+            "diskType": st.just("io1"),
+        },
+    ),
+)
 MACHINES = {
     cloud: [row for row in CATALOG.machines(ProviderName(cloud)) if row.on_demand and not row.accessory]
     for cloud in CLUSTERS
@@ -101,7 +117,8 @@ def prepared(draw: st.DrawFn, cloud: str, specs: st.SearchStrategy[dict[str, Any
     """A random pool that its cloud's rules accept."""
     machine = draw(st.sampled_from(MACHINES[cloud]))
     sharing = dict(draw(SHARES))
-    profiles = [one for one in CATALOG.gpu(machine.gpu).profiles if getattr(one, cloud)] if machine.mig else []
+    profiles = CATALOG.gpu(machine.gpu).profiles if machine.mig else ()
+    profiles = tuple(one for one in profiles if expressible(ProviderName(cloud), one))
     cut = draw(st.booleans())
     if cut and profiles:
         sharing["mig"] = {"profile": draw(st.sampled_from(profiles)).name}
@@ -132,6 +149,12 @@ def test_az(pool: Prepared) -> None:
 def test_gcloud(pool: Prepared) -> None:
     again = converted(pool, Form.GCLOUD)
     assert _but_for_the_taint(again) == _but_for_the_taint(pool)
+
+
+@given(prepared("eks", EKS))
+def test_aws(pool: Prepared) -> None:
+    again = converted(pool, Form.AWS)
+    assert again.resources == pool.resources
 
 
 def _but_for_the_taint(pool: Prepared) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fracgpu.convert.shell import variables, words_of
+from fracgpu.convert.shell import commands_of, variables
 from fracgpu.errors import Invalid
 
 
@@ -23,19 +23,29 @@ from fracgpu.errors import Invalid
     ],
 )
 def test_a_line_is_split_as_a_shell_splits_it(text: str, words: list[str]) -> None:
-    assert words_of([text]) == words
+    assert commands_of([text]) == [words]
 
 
 def test_words_that_a_shell_has_split_are_left_alone() -> None:
-    assert words_of(["az", "--labels", "a=$b c", "d && e"]) == ["az", "--labels", "a=$b c", "d && e"]
+    words = ["az", "--labels", "a=$b c", "d && e"]
+    assert commands_of(words) == [words]
+
+
+@pytest.mark.parametrize("text", ["aws a\n\naws b\n", "aws a; aws b", "aws a && aws b", "aws a \\\n ;\n aws b"])
+def test_several_commands_are_told_apart(text: str) -> None:
+    assert commands_of([text]) == [["aws", "a"], ["aws", "b"]]
+
+
+def test_what_is_quoted_is_no_end_of_a_command() -> None:
+    assert commands_of(['aws --a \'{"b": "c; d",\n"e": 1}\' \'\'']) == [["aws", "--a", '{"b": "c; d",\n"e": 1}', ""]]
 
 
 @pytest.mark.parametrize(
-    "text", ["az aks 'nodepool", "az a && az b", "az a; az b", "az a | grep b", "az a > file", "az a &"]
+    "text", ["az aks 'nodepool", "az a | grep b", "az a > file", "az a &", "az a || az b", "az a < b"]
 )
-def test_what_is_not_one_command_is_refused(text: str) -> None:
+def test_what_is_more_than_commands_is_refused(text: str) -> None:
     with pytest.raises(Invalid) as caught:
-        words_of([text])
+        commands_of([text])
     assert caught.value.code == "usage"
 
 
