@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fracgpu.catalog.load import load
@@ -98,7 +98,7 @@ EKS = some(
     eks=st.fixed_dictionaries(
         {"subnets": st.just(["subnet-1", "subnet-2"]), "nodeRole": st.just("arn:aws:iam::1:role/r")},
         optional={
-            "backend": st.sampled_from(["device-plugin", "bottlerocket", "user-data", "gpu-operator"]),
+            "backend": st.sampled_from(["bottlerocket", "gpu-operator"]),
             "updateConfig": st.just({"maxUnavailable": 2}),
             "nodeRepairConfig": st.just({"enabled": True}),
             "version": st.just("1.33"),
@@ -107,7 +107,7 @@ EKS = some(
     ),
 )
 MACHINES = {
-    cloud: [row for row in CATALOG.machines(ProviderName(cloud)) if row.on_demand and not row.accessory]
+    cloud: [row for row in CATALOG.machines(ProviderName(cloud)) if row.on_demand and not row.accessory and row.vcpus]
     for cloud in CLUSTERS
 }
 
@@ -116,11 +116,11 @@ MACHINES = {
 def prepared(draw: st.DrawFn, cloud: str, specs: st.SearchStrategy[dict[str, Any]]) -> Prepared:
     """A random pool that its cloud's rules accept."""
     machine = draw(st.sampled_from(MACHINES[cloud]))
-    sharing = dict(draw(SHARES))
+    sharing = {} if machine.fractional else dict(draw(SHARES))
     profiles = CATALOG.gpu(machine.gpu).profiles if machine.mig else ()
     profiles = tuple(one for one in profiles if expressible(ProviderName(cloud), one))
     cut = draw(st.booleans())
-    if cut and profiles:
+    if cut and profiles and (cloud == "gke" or "mps" not in sharing):
         sharing["mig"] = {"profile": draw(st.sampled_from(profiles)).name}
     spec = {**draw(specs), "cluster": CLUSTERS[cloud], "machine": machine.name, "sharing": sharing}
     pool = NodePool.model_validate({"metadata": {"name": "pool1"}, "spec": spec})
@@ -151,6 +151,7 @@ def test_gcloud(pool: Prepared) -> None:
     assert _but_for_the_taint(again) == _but_for_the_taint(pool)
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])  # EKS's rules refuse many of these pools
 @given(prepared("eks", EKS))
 def test_aws(pool: Prepared) -> None:
     again = converted(pool, Form.AWS)
