@@ -31,7 +31,7 @@ def main(home: Path, ready: int) -> None:
 
     server = Server()
     endpoints = folder.Endpoints(server.http, server.grpc, server.id, server.token, os.getpid())
-    environment.write_files(home, server.http)
+    environment.write_files(home, server.http, server.world.tls)
     folder.write_state(home, endpoints)
     os.close(ready)
     threading.Thread(target=server.warm, daemon=True).start()

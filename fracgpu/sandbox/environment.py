@@ -12,18 +12,24 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from fracgpu.sandbox import folder
+from fracgpu.sandbox import az_config, folder
 from fracgpu.sandbox.folder import Endpoints
+from fracgpu.sandbox.tls import Identity
 from fracgpu.sandbox.world import DEFAULT_CLUSTERS, Cloud
 
 DUMMY_TOKEN = "sandbox"  # noqa: S105
 """What every tool signs in with; the sandbox takes any, a real cloud takes none of it."""
+
+TENANT = "00000000-0000-0000-0000-000000000000"
+"""The one Entra tenant of the sandbox."""
 
 ACCOUNT = "123456789012"
 """The AWS account of the sandbox (moto's own)."""
 
 KUBECONFIG = "kubeconfig"
 _GCLOUD_TOKEN = "gcloud-token"  # noqa: S105
+_AZURE = "azure"
+_AUTHORITIES = "authorities.pem"
 _AWS_CONFIG = "aws-config"
 _AWS_CREDENTIALS = "aws-credentials"
 
@@ -44,6 +50,8 @@ def exports(endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> di
         "AWS_CONFIG_FILE": str(home / _AWS_CONFIG),
         "AWS_SHARED_CREDENTIALS_FILE": str(home / _AWS_CREDENTIALS),
         "AWS_EC2_METADATA_DISABLED": "true",
+        "AZURE_CONFIG_DIR": str(home / _AZURE),
+        "REQUESTS_CA_BUNDLE": str(home / _AUTHORITIES),
         "CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER": f"{endpoints.http}/",
         "CLOUDSDK_CORE_PROJECT": "sandbox",
         "CLOUDSDK_COMPUTE_REGION": "us-central1",
@@ -69,6 +77,8 @@ UNSET: tuple[str, ...] = (
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_EC2_METADATA_DISABLED",
+    "AZURE_CONFIG_DIR",
+    "REQUESTS_CA_BUNDLE",
     "CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER",
     "CLOUDSDK_CORE_PROJECT",
     "CLOUDSDK_COMPUTE_REGION",
@@ -103,17 +113,24 @@ def undo(environ: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def write_files(home: Path, http: str) -> None:
+def write_files(home: Path, http: str, tls: Identity) -> None:
     """Write the files that the variables point to; called by a sandbox when it comes up."""
     folder.write(home / _GCLOUD_TOKEN, DUMMY_TOKEN)
     folder.write(home / _AWS_CONFIG, "[default]\nregion = us-east-1\n")
     folder.write(home / _AWS_CREDENTIALS, "")
-    folder.write(home / KUBECONFIG, json.dumps(_kubeconfig(http), indent=1))
+    folder.write(home / KUBECONFIG, json.dumps(_kubeconfig(http, tls.authority_data), indent=1))
+    folder.write(home / _AUTHORITIES, _authorities() + tls.authority)
+    az_config.write(home / _AZURE, secure(http), DEFAULT_CLUSTERS[1][1][0], TENANT, DUMMY_TOKEN)
 
 
 def kubernetes_url(http: str, cloud: Cloud, path: tuple[str, ...]) -> str:
-    """Where the Kubernetes API of that cluster answers."""
+    """Where the Kubernetes API of that cluster answers; `http` is the sandbox's own address, of either scheme."""
     return f"{http}/k8s/{cloud}/{'~'.join(path)}"
+
+
+def secure(http: str) -> str:
+    """The same address over https, with the certificate of `World.tls`."""
+    return "https://" + http.split("://", 1)[1]
 
 
 def context_name(cloud: Cloud, path: tuple[str, ...]) -> str:
@@ -125,19 +142,27 @@ def context_name(cloud: Cloud, path: tuple[str, ...]) -> str:
     return path[-1]
 
 
-def _kubeconfig(http: str) -> dict[str, object]:
-    # kubectl sends a user's token over TLS only, and what stands in the URL always:
-    # https://github.com/kubernetes/client-go/blob/v0.34.1/tools/clientcmd/client_config.go
-    signed_in = http.replace("http://", f"http://{DUMMY_TOKEN}:{DUMMY_TOKEN}@")
-    names = [(context_name(cloud, path), kubernetes_url(signed_in, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
+def _kubeconfig(http: str, authority: str) -> dict[str, object]:
+    https = secure(http)
+    names = [(context_name(cloud, path), kubernetes_url(https, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
     return {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": names[0][0],
-        "clusters": [{"name": name, "cluster": {"server": url}} for name, url in names],
+        "clusters": [
+            {"name": name, "cluster": {"server": url, "certificate-authority-data": authority}} for name, url in names
+        ],
         "users": [{"name": "sandbox", "user": {"token": DUMMY_TOKEN}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": "sandbox"}} for name, _ in names],
     }
+
+
+def _authorities() -> str:
+    """Whom a Python client trusts anyway, as it would without REQUESTS_CA_BUNDLE or with the user's own."""
+    import certifi
+
+    own = Path(os.environ.get("REQUESTS_CA_BUNDLE") or certifi.where())
+    return (own if own.is_file() else Path(certifi.where())).read_text(encoding="utf-8").rstrip("\n") + "\n"
 
 
 def _no_proxy(environ: Mapping[str, str]) -> str:

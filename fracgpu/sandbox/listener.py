@@ -1,4 +1,4 @@
-"""The HTTP server under the fronts: threads, HTTP/1.1, keep-alive, streams.
+"""The HTTP server under the fronts: threads, HTTP/1.1, keep-alive, streams, and TLS on the same port.
 
 Written here because werkzeug's own server closes the connection after every answer
 (https://github.com/pallets/werkzeug/blob/main/src/werkzeug/serving.py), which costs every SDK call a connect.
@@ -10,6 +10,7 @@ import contextlib
 import io
 import itertools
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -22,6 +23,10 @@ from urllib.parse import unquote_to_bytes
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
+Secure = Callable[[socket.socket], ssl.SSLSocket]
+HANDSHAKE = b"\x16"
+"""The first byte of a TLS connection; no HTTP method begins with it."""
+
 LARGEST_BODY = 64 * 1024 * 1024
 
 
@@ -32,8 +37,10 @@ class Listener(ThreadingHTTPServer):
     allow_reuse_address = False
     request_queue_size = 256
 
-    def __init__(self, app: WSGIApplication, port: int = 0) -> None:
+    def __init__(self, app: WSGIApplication, port: int = 0, secure: Secure | None = None) -> None:
         self.app = app
+        self._secure = secure
+        self._secured: dict[socket.socket, ssl.SSLSocket] = {}
         self.busy = 0
         self._connections: set[socket.socket] = set()
         self._guard = threading.Lock()
@@ -44,13 +51,25 @@ class Listener(ThreadingHTTPServer):
             self._connections.add(request)
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: Any) -> None:
+    def secured(self, request: socket.socket) -> socket.socket:
+        """The connection to speak over: TLS where the client's first byte begins a handshake."""
+        if self._secure is None or request.recv(1, socket.MSG_PEEK) != HANDSHAKE:
+            return request
+        connection = self._secure(request)
         with self._guard:
             self._connections.discard(request)
-        super().shutdown_request(request)
+            self._connections.add(connection)
+            self._secured[request] = connection
+        return connection
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._guard:
+            connection = self._secured.pop(request, request)
+            self._connections.discard(connection)
+        super().shutdown_request(connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError, ssl.SSLError)):
             traceback.print_exc()
 
     def count(self, change: int) -> None:
@@ -78,6 +97,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Listener
+
+    def setup(self) -> None:
+        self.request = self.server.secured(self.request)
+        super().setup()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Requests are not logged: they carry tokens."""
@@ -116,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
             "CONTENT_LENGTH": str(len(body)),
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "wsgi.version": (1, 0),
-            "wsgi.url_scheme": "http",
+            "wsgi.url_scheme": "https" if isinstance(self.connection, ssl.SSLSocket) else "http",
             "wsgi.input": io.BytesIO(body),
             "wsgi.errors": sys.stderr,
             "wsgi.multithread": True,

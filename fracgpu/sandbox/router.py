@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 AKS = "fracgpu.sandbox.aks.front"
+AKS_SIGN_IN = "fracgpu.sandbox.aks.sign_in"
 AWS = "fracgpu.sandbox.aws.front"
 EKS = "fracgpu.sandbox.eks.front"
 GKE = "fracgpu.sandbox.gke.rest"
@@ -25,6 +26,9 @@ KUBERNETES = "fracgpu.sandbox.kubernetes.api"
 
 BY_SEGMENT = {
     "subscriptions": AKS,
+    "tenants": AKS,
+    "adfs": AKS_SIGN_IN,
+    "metadata": AKS_SIGN_IN,
     "v1": GKE,
     "v1beta1": GKE,
     "v1alpha1": GKE,

@@ -41,9 +41,10 @@ class Server:
         self.stopping = threading.Event()
         self._poll_seconds = poll_seconds
         self._router = Router(self.world, Control(self))
-        self._listener = Listener(self._serve)
+        self._listener = Listener(self._serve, secure=self.world.tls.secure)
         self._grpc, port = _grpc_server(self)
-        self.http = self.world.http = f"http://127.0.0.1:{self._listener.server_port}"
+        self.port = self._listener.server_port
+        self.http = self.world.http = f"http://127.0.0.1:{self.port}"
         self.grpc = f"127.0.0.1:{port}"
         self.populate()
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._listen, self._tick)]

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from fracgpu.sandbox.faults import Faults
+from fracgpu.sandbox.tls import Identity
 
 Json = dict[str, Any]
 
@@ -144,6 +145,7 @@ class World:
         self.operation_seconds = operation_seconds
         self.faults = Faults()
         self.settings: Json = {}
+        self.tls = Identity()
         self.http = ""
         """Where the sandbox answers over HTTP (`http://127.0.0.1:port`); set by the server."""
         self.clusters: dict[tuple[Cloud, tuple[str, ...]], Cluster] = {}

@@ -200,9 +200,15 @@ def test_identity_is_the_servers_own(sandbox: Sandbox, free_port: int) -> None:
 
 def test_the_environment_names_files_that_are_there(sandbox: Sandbox) -> None:
     home = folder.state_folder()
-    environment.write_files(home, sandbox.http)
+    environment.write_files(home, sandbox.http, sandbox.world.tls)
     exports = environment.exports(_endpoints(sandbox))
-    for name in ("KUBECONFIG", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"):
+    for name in (
+        "KUBECONFIG",
+        "REQUESTS_CA_BUNDLE",
+        "AWS_CONFIG_FILE",
+        "AWS_SHARED_CREDENTIALS_FILE",
+        "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
+    ):
         assert Path(exports[name]).stat().st_mode & 0o777 == 0o600
     assert exports["AWS_ENDPOINT_URL_EKS"] == sandbox.http
     assert exports["FRACGPU_SANDBOX"] == "1"
@@ -245,7 +251,7 @@ def test_unset_gives_back_what_was_there(sandbox: Sandbox, before: dict[str, str
 
 def test_the_kubeconfig_has_a_context_of_each_cloud(sandbox: Sandbox) -> None:
     home = folder.state_folder()
-    environment.write_files(home, sandbox.http)
+    environment.write_files(home, sandbox.http, sandbox.world.tls)
     config = json.loads((home / "kubeconfig").read_text())
     assert [context["name"] for context in config["contexts"]] == [
         "gke_sandbox_us-central1_sandbox",
@@ -253,7 +259,8 @@ def test_the_kubeconfig_has_a_context_of_each_cloud(sandbox: Sandbox) -> None:
         "arn:aws:eks:us-east-1:123456789012:cluster/sandbox",
     ]
     assert config["current-context"] == "gke_sandbox_us-central1_sandbox"
-    assert config["clusters"][0]["cluster"]["server"].endswith("/k8s/gke/sandbox~us-central1~sandbox")
+    server = f"https://127.0.0.1:{sandbox.server.port}/k8s/gke/sandbox~us-central1~sandbox"
+    assert config["clusters"][0]["cluster"]["server"] == server
 
 
 def test_no_proxy_keeps_what_was_there(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +282,7 @@ def test_no_proxy_keeps_what_was_there(sandbox: Sandbox, monkeypatch: pytest.Mon
 def test_the_clouds_own_tools_need_nothing_but_the_environment(
     sandbox: Sandbox, command: list[str], expected: str, tool: Callable[[str], str]
 ) -> None:
-    environment.write_files(folder.state_folder(), sandbox.http)
+    environment.write_files(folder.state_folder(), sandbox.http, sandbox.world.tls)
     found = subprocess.run(
         [tool(command[0]), *command[1:]],
         env={**os.environ, **environment.exports(_endpoints(sandbox)), "CLOUDSDK_CONFIG": str(folder.state_folder())},

@@ -94,6 +94,45 @@ def test_gcloud_and_fracgpu_see_each_others_pools(shell: Shell, tool: Tool) -> N
     assert "theirs" not in _sharing(shell, "gke")
 
 
+def test_az_and_fracgpu_see_each_others_pools(shell: Shell, tool: Tool) -> None:
+    tool("az")
+    here = "--resource-group sandbox --cluster-name sandbox --output json"
+    shell.run(
+        f"az aks nodepool add --name theirs {here} --node-vm-size Standard_NC24ads_A100_v4 --node-count 1 "
+        "--gpu-instance-profile MIG1g --node-taints nvidia.com/gpu=present:NoSchedule"
+    )
+    shell.run("fracgpu --sandbox -q pool create ours --provider aks --mig 2g.20gb")
+    assert _sharing(shell, "aks")["theirs"] == {"mig": {"profile": "1g.10gb"}}
+    listed = shell.json(f"az aks nodepool list {here}")
+    assert {"theirs": "MIG1g", "ours": "MIG2g"}.items() <= {
+        pool["name"]: pool["gpuInstanceProfile"] for pool in listed
+    }.items()
+    scaled = shell.json(f"az aks nodepool scale --name ours --node-count 2 {here}")
+    assert (scaled["count"], scaled["tags"]["fracgpu-managed"]) == (2, "true")
+    shell.run(f"az aks nodepool delete --name theirs {here}")
+    assert "theirs" not in _sharing(shell, "aks")
+
+
+KUBECONFIGS = {
+    "gcloud": ("gcloud container clusters get-credentials sandbox", "gke-sandbox-default-pool"),
+    "aws": ("aws eks update-kubeconfig --name sandbox", "ip-192-168-"),
+    "az": ("az aks get-credentials --resource-group sandbox --name sandbox", "aks-system-"),
+}
+
+
+@pytest.mark.parametrize("name", KUBECONFIGS)
+def test_a_kubeconfig_that_a_clouds_tool_writes_leads_kubectl_to_the_cluster(
+    shell: Shell, tool: Tool, tmp_path: Path, name: str
+) -> None:
+    tool("kubectl")
+    tool(name)
+    if name == "gcloud":
+        tool("gke-gcloud-auth-plugin")
+    write, node = KUBECONFIGS[name]
+    aside = f"export KUBECONFIG='{tmp_path}/config'"
+    assert node in shell.run(f"{aside}\n{write} > '{tmp_path}/said'\nkubectl get nodes")
+
+
 POD = """
 apiVersion: v1
 kind: Pod

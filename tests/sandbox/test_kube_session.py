@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import datetime
 import ipaddress
@@ -160,9 +161,11 @@ def test_a_kubeconfig_that_signs_in_by_a_command(access: KubeAccess, tmp_path: P
 
 
 def with_user(access: KubeAccess, user: dict[str, Any]) -> KubeAccess:
+    authority = base64.b64encode((access.ca_pem or "").encode()).decode()
+    cluster = {"server": access.server} | ({"certificate-authority-data": authority} if authority else {})
     config = {
         "current-context": "here",
-        "clusters": [{"name": "c", "cluster": {"server": access.server}}],
+        "clusters": [{"name": "c", "cluster": cluster}],
         "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
         "users": [{"name": "u", "user": user}],
     }

@@ -438,7 +438,7 @@ def test_facts_of_the_cluster(session: Session) -> None:
 
 def test_the_way_to_kubernetes(session: Session, slow: Sandbox) -> None:
     way = session.kube_access()
-    assert way.server == f"{slow.http}/k8s/aks/{SUBSCRIPTION}~ml~prod"
+    assert way.server == f"https://127.0.0.1:{slow.server.port}/k8s/aks/{SUBSCRIPTION}~ml~prod"
     assert way.kubeconfig is not None
     assert way.context == way.kubeconfig["current-context"] == "prod"
     assert "sandbox" not in repr(way).replace(way.server, "")

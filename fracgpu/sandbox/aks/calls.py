@@ -12,6 +12,7 @@ from fracgpu.sandbox.aks.cluster import cluster_view, credential, pool_view
 from fracgpu.sandbox.aks.errors import ArmError
 from fracgpu.sandbox.aks.request import Call, folded
 from fracgpu.sandbox.aks.sizes import LOCATION
+from fracgpu.sandbox.environment import TENANT
 from fracgpu.sandbox.http import json_response
 from fracgpu.sandbox.world import Cloud, Json
 
@@ -77,7 +78,7 @@ def _list_clusters(call: Call) -> Response:
 
 
 def _credential(call: Call) -> Response:
-    value = credential(call.cluster(parent=False), call.base)
+    value = credential(call.cluster(parent=False), call.base, call.world.tls.authority_data)
     return json_response({"kubeconfigs": [{"name": "clusterUser", "value": value}]})
 
 
@@ -100,6 +101,29 @@ def _usages(call: Call) -> Response:
     return json_response({"value": rows})
 
 
+def _list_subscriptions(call: Call) -> Response:
+    known = {cluster.path[0]: None for cluster in call.world.clusters.values() if cluster.cloud is Cloud.AKS}
+    return json_response({"value": [_subscription(one) for one in known]})
+
+
+def _get_subscription(call: Call) -> Response:
+    return json_response(_subscription(call.names["subscription"]))
+
+
+def _subscription(subscription: str) -> Json:
+    named = {
+        "id": f"/subscriptions/{subscription}",
+        "subscriptionId": subscription,
+        "tenantId": TENANT,
+        "displayName": "sandbox",
+    }
+    return {**named, "state": "Enabled", "authorizationSource": "RoleBased"}
+
+
+def _list_tenants(_: Call) -> Response:
+    return json_response({"value": [{"id": f"/tenants/{TENANT}", "tenantId": TENANT, "displayName": "sandbox"}]})
+
+
 CALLS: dict[str, Callable[[Call], Response]] = {
     "AgentPools_Get": _get_pool,
     "AgentPools_CreateOrUpdate": _put_pool,
@@ -111,6 +135,9 @@ CALLS: dict[str, Callable[[Call], Response]] = {
     "ManagedClusters_List": _list_clusters,
     "ManagedClusters_ListClusterUserCredentials": _credential,
     "OperationStatus_Get": _operation,
+    "Subscriptions_List": _list_subscriptions,
+    "Subscriptions_Get": _get_subscription,
+    "Tenants_List": _list_tenants,
     "ResourceSkus_List": _skus,
     "Usage_List": _usages,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from fracgpu.sandbox.aks.pools import VERSION, view
 from fracgpu.sandbox.aks.sizes import LOCATION
-from fracgpu.sandbox.environment import DUMMY_TOKEN, kubernetes_url
+from fracgpu.sandbox.environment import DUMMY_TOKEN, kubernetes_url, secure
 from fracgpu.sandbox.world import Cloud, Cluster, Json, Pool
 
 
@@ -53,14 +53,15 @@ def cluster_id(path: tuple[str, ...]) -> str:
     )
 
 
-def credential(cluster: Cluster, base: str) -> str:
-    """The kubeconfig of a user of the cluster, in base64; `base` is where the sandbox answers."""
+def credential(cluster: Cluster, base: str, authority: str) -> str:
+    """The kubeconfig of a user of the cluster, in base64; `base` is where the sandbox is, `authority` whom to trust."""
     user = "clusterUser_{}_{}".format(*cluster.path[1:])
+    server = kubernetes_url(secure(base), Cloud.AKS, cluster.path)
     kubeconfig = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": cluster.name,
-        "clusters": [{"name": cluster.name, "cluster": {"server": kubernetes_url(base, Cloud.AKS, cluster.path)}}],
+        "clusters": [{"name": cluster.name, "cluster": {"server": server, "certificate-authority-data": authority}}],
         "users": [{"name": user, "user": {"token": DUMMY_TOKEN}}],
         "contexts": [{"name": cluster.name, "context": {"cluster": cluster.name, "user": user}}],
     }

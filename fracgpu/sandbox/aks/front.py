@@ -39,6 +39,9 @@ ROUTES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("GET", _SUBSCRIPTION + _CLUSTERS, "ManagedClusters_List"),
         ("POST", _CLUSTER + "/listClusterUserCredential", "ManagedClusters_ListClusterUserCredentials"),
         ("GET", _SUBSCRIPTION + _OPERATION, "OperationStatus_Get"),
+        ("GET", "/subscriptions", "Subscriptions_List"),
+        ("GET", _SUBSCRIPTION, "Subscriptions_Get"),
+        ("GET", "/tenants", "Tenants_List"),
         ("GET", _COMPUTE + "/skus", "ResourceSkus_List"),
         ("GET", _COMPUTE + "/locations/(?P<location>[^/]+)/usages", "Usage_List"),
     )

@@ -11,7 +11,7 @@ from fracgpu.sandbox.aws.backend import InstanceType
 from fracgpu.sandbox.eks.call import Call
 from fracgpu.sandbox.eks.errors import invalid, not_found
 from fracgpu.sandbox.eks.releases import VERSION, image, release
-from fracgpu.sandbox.environment import DUMMY_TOKEN, kubernetes_url
+from fracgpu.sandbox.environment import kubernetes_url, secure
 from fracgpu.sandbox.world import Cloud, Cluster, Json, NoSuchCluster, Pool
 
 SYSTEM_GROUP = "system"
@@ -88,12 +88,7 @@ def list_clusters(call: Call) -> Json:
 
 
 def describe_cluster(call: Call, name: str) -> Json:
-    """DescribeCluster. The endpoint is the sandbox's Kubernetes API, which is plain HTTP: there is no CA.
-
-    kubectl sends what `aws eks get-token` gives it over TLS alone, so the dummy sign-in stands in the URL:
-    https://github.com/kubernetes/client-go/blob/v0.34.1/tools/clientcmd/client_config.go
-    """
-    signed_in = call.endpoint.replace("://", f"://{DUMMY_TOKEN}:{DUMMY_TOKEN}@")
+    """DescribeCluster. The endpoint is the sandbox's Kubernetes API over https, as kubectl wants it."""
     cluster = get(call, name)
     group = "sg-" + _hash(*cluster.path, "group")[:17]
     return {
@@ -102,7 +97,7 @@ def describe_cluster(call: Call, name: str) -> Json:
             "arn": call.arn("cluster", name),
             "createdAt": cluster.extra["created"],
             "version": VERSION,
-            "endpoint": kubernetes_url(signed_in, Cloud.EKS, cluster.path),
+            "endpoint": kubernetes_url(secure(call.endpoint), Cloud.EKS, cluster.path),
             "roleArn": f"arn:{call.partition}:iam::{call.aws.account}:role/{name}-cluster",
             "resourcesVpcConfig": {
                 "subnetIds": cluster.extra["subnets"],
@@ -116,7 +111,7 @@ def describe_cluster(call: Call, name: str) -> Json:
             "kubernetesNetworkConfig": {"serviceIpv4Cidr": "10.100.0.0/16", "ipFamily": "ipv4"},
             "logging": {"clusterLogging": [{"types": [], "enabled": False}]},
             "status": "ACTIVE",
-            "certificateAuthority": {"data": ""},
+            "certificateAuthority": {"data": call.world.tls.authority_data},
             "platformVersion": "eks.1",
             "tags": cluster.extra["tags"],
             "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"},

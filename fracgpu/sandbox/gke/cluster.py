@@ -7,18 +7,6 @@ from fracgpu.sandbox.gke.pool import first_nodes, new_pool, ordered, renew, sett
 from fracgpu.sandbox.gke.versions import VERSION, VERSIONS
 from fracgpu.sandbox.world import Cluster, Json, World
 
-CERTIFICATE = (
-    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJpekNDQVRHZ0F3SUJBZ0lVYXNCZlFkUkRSais0MllhV3oraTBtclBZTHhRd0NnWUlLb1pJ"
-    "emowRUF3SXcKR2pFWU1CWUdBMVVFQXd3UFpuSmhZMmR3ZFNCellXNWtZbTk0TUNBWERUSTJNVEV6TURBeU5URXhNRm9ZRHpJeApNall4TVRBMk1E"
-    "STFNVEV3V2pBYU1SZ3dGZ1lEVlFRRERBOW1jbUZqWjNCMUlITmhibVJpYjNnd1dUQVRCZ2NxCmhrak9QUUlCQmdncWhrak9QUU1CQndOQ0FBVHZ6"
-    "UldaVlJTeWtjY3hZYSs0RVY2cTZVMzJwZjR5OXExQ3NPOWIKZnR0aG94NnllV2ZRQWZsT2QzSGFCNUZ1Vm1JRmY1aGphd1V3OUR4SlRyRDRBKytv"
-    "bzFNd1VUQWRCZ05WSFE0RQpGZ1FVUkRIR05JMjFpcmlrLzl6ankveTNIOWVZRlpFd0h3WURWUjBqQkJnd0ZvQVVSREhHTkkyMWlyaWsvOXpqCnkv"
-    "eTNIOWVZRlpFd0R3WURWUjBUQVFIL0JBVXdBd0VCL3pBS0JnZ3Foa2pPUFFRREFnTklBREJGQWlCdW1WY3QKZGcrOHpBdjFYajBqU25WUG9BTGZi"
-    "aFJpTzNzNmhyNjBrcjVpeEFJaEFPRnZIaTFFdUwzdnhBSkhzeVZCLzNQcApFZDFMdEJUd3d2dFpSL2ViZW1ZNwotLS0tLUVORCBDRVJUSUZJQ0FU"
-    "RS0tLS0tCg=="
-)
-"""A certificate authority that signs nothing: clients want one in the answer, the sandbox's own port is plain HTTP."""
-
 _SCOPES = "https://www.googleapis.com/auth/"
 
 _DEFAULT_POOL: Json = {
@@ -46,7 +34,7 @@ def cluster_view(world: World, cluster: Cluster) -> Json:
     project, location, name = cluster.path
     pools = ordered(cluster.pools.values())
     return {
-        **_settings(),
+        **_settings(world),
         "name": name,
         "selfLink": f"{API}/{target_of(cluster).cluster_name}",
         "zone": location,
@@ -68,10 +56,10 @@ def cluster_view(world: World, cluster: Cluster) -> Json:
     }
 
 
-def _settings() -> Json:
+def _settings(world: World) -> Json:
     return {
         "initialNodeCount": 1,
-        "masterAuth": {"clusterCaCertificate": CERTIFICATE},
+        "masterAuth": {"clusterCaCertificate": world.tls.authority_data},
         "loggingService": "logging.googleapis.com/kubernetes",
         "monitoringService": "monitoring.googleapis.com/kubernetes",
         "network": "default",
@@ -93,7 +81,7 @@ def _settings() -> Json:
 
 
 def _endpoint(world: World, cluster: Cluster) -> str:
-    """Where the cluster's Kubernetes API answers (plain HTTP): host, port and path, without a scheme."""
+    """Where the cluster's Kubernetes API answers: host, port and path; clients put https before it."""
     return f"{world.http.removeprefix('http://')}/k8s/gke/{'~'.join(cluster.path)}"
 
 
