@@ -15,6 +15,7 @@ EKS_ARN = re.compile(r"arn:[\w-]+:eks:(?P<region>[\w-]+):\d*:cluster/(?P<name>[\
 EKSCTL = re.compile(r"(?P<name>[\w-]+)\.(?P<region>[\w-]+)\.eksctl\.io")
 GKE = re.compile(r"gke_(?P<project>[^_]+)_(?P<location>[^_]+)_(?P<name>.+)")
 """As `gcloud container clusters get-credentials` does."""
+NAMES = re.compile(r"[\x21-\x7e]+")
 AKS_USERS = ("clusterUser_", "clusterAdmin_")
 """Before GROUP_NAME, as `az aks get-credentials` names a user; the cluster has its bare name."""
 
@@ -39,25 +40,42 @@ def _mappings(value: Any) -> list[dict[str, Any]]:
 
 def _configs() -> Iterator[dict[str, Any]]:
     """The files of KUBECONFIG, or the usual one; in what several say, the first counts, as for kubectl."""
-    places = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    places = os.environ.get("KUBECONFIG") or _usual()
     for place in places.split(os.pathsep):
-        if place and Path(place).is_file():
+        if place:
             yield _read(Path(place))
+
+
+def _usual() -> str:
+    try:
+        return str(Path.home() / ".kube" / "config")
+    except RuntimeError:  # a user without a home, as in many containers
+        return ""
 
 
 def _read(path: Path) -> dict[str, Any]:
     """A kubeconfig; empty where it cannot be read, since a guess is all that it is wanted for."""
+    try:
+        if not path.is_file():
+            return {}
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return {}
     import yaml
 
+    from fracgpu.yamltext import load_all
+
     try:
-        value = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        value = next(load_all(text), None)
+    except yaml.YAMLError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def named(cluster: str, user: str) -> Cluster | None:
-    """The cluster that these names in a kubeconfig mean."""
+    """The cluster that these names in a kubeconfig mean. No cloud has a name with blanks or control characters."""
+    if not NAMES.fullmatch(cluster + user):
+        return None
     if match := GKE.fullmatch(cluster):
         return Cluster(provider="gke", **match.groupdict())
     if match := EKS_ARN.fullmatch(cluster) or EKSCTL.fullmatch(cluster):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import current_cluster
-from fracgpu.errors import Invalid
+from fracgpu.errors import Finding, Invalid
 from fracgpu.providers.access import Access
 from fracgpu.spec import Cluster
 
@@ -25,6 +25,7 @@ VARIABLES = {
     "region": "FRACGPU_REGION",
 }
 FOLDER_FILE = "fracgpu.yaml"
+KEYS = ("cluster", "endpoints")
 ENDPOINTS = {
     "azureEndpoint": "azure_endpoint",
     "azureScope": "azure_scope",
@@ -77,10 +78,14 @@ def _of_folder() -> dict[str, Any] | None:
     """The cluster of this folder's file. What else one may hope to set there is said to be of no effect."""
     path = Path(FOLDER_FILE)
     if "endpoints" in document(path):
-        from fracgpu.cli import output
-
-        output.say(f"endpoints in ./{FOLDER_FILE} are not read; they belong into {user_file()}")
+        _say(f"endpoints in ./{FOLDER_FILE} are not read; they belong into {user_file()}")
     return cluster_in(path)
+
+
+def _say(text: str) -> None:
+    from fracgpu.cli import output
+
+    output.say(text)
 
 
 def sandbox_cluster(provider: str) -> Cluster:
@@ -104,40 +109,60 @@ def _completed(found: Sourced) -> Sourced:
 
 
 def _read(values: dict[str, Any], where: str) -> Cluster:
+    """The cluster that a file or the environment says. Raises Invalid with all that is wrong with it."""
     from pydantic import ValidationError
+
+    from fracgpu.mistakes import explain_problem
 
     try:
         return Cluster.model_validate(values)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise Invalid.one("invalid-value", f"the cluster in {where}: {problems}", field="cluster") from error
+        found = []
+        for one in error.errors(include_url=False):
+            path = ".".join(("spec.cluster", *map(str, one["loc"])))
+            finding = explain_problem(one["type"], path, one.get("input"), one["msg"], one.get("ctx") or {})
+            message = f"{where}: {finding.message.replace('spec.cluster.', 'cluster.')}"
+            found.append(replace(finding, message=message, field=path.removeprefix("spec.")))
+        raise Invalid(found) from error
 
 
 def user_file() -> Path:
-    """The user's own configuration: --config, else FRACGPU_CONFIG, else XDG's place."""
+    """The user's own configuration: --config, else FRACGPU_CONFIG, else XDG's place; the null device without a home."""
+    if named := _named_file():
+        return named[0]
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or "")
+    try:
+        # A relative one would let the folder decide: https://specifications.freedesktop.org/basedir/latest/
+        folder = base if base.is_absolute() else Path.home() / ".config"
+    except RuntimeError:
+        return Path(os.devnull)
+    return folder / "fracgpu" / "config.yaml"
+
+
+def _named_file() -> tuple[Path, str] | None:
+    """The file that the user named, and where."""
     if GLOBALS.config:
-        return GLOBALS.config
-    if named := os.environ.get("FRACGPU_CONFIG"):
-        return Path(named)
-    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(base) / "fracgpu" / "config.yaml"
+        return GLOBALS.config, "--config"
+    named = os.environ.get("FRACGPU_CONFIG")
+    return (Path(named), "FRACGPU_CONFIG") if named else None
 
 
 def document(path: Path) -> dict[str, Any]:
     """A configuration file as a mapping; empty where there is none. Raises Invalid for one that cannot be read."""
-    if not path.is_file():
-        if GLOBALS.config == path:
-            raise Invalid.one("usage", f"no such file: {path}", field="--config")
+    text = _text(path)
+    if text is None:
         return {}
     import yaml
 
-    from fracgpu.yamltext import load_all
+    from fracgpu.yamltext import load_all, problem_of
 
     try:
-        value = next(load_all(path.read_text(encoding="utf-8-sig")), None)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        problem = " ".join(str(error).split())
-        raise Invalid.one("invalid-value", f"{path} cannot be read: {problem}", field=str(path)) from error
+        value = next(load_all(text), None)
+    except yaml.YAMLError as error:
+        problem, place = problem_of(error, text)
+        line, column = place or (None, None)
+        found = Finding("invalid-value", f"not valid YAML: {problem}", file=str(path), line=line, column=column)
+        raise Invalid([found]) from error
     if value is not None and not isinstance(value, dict):
         raise Invalid.one(
             "invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}"
@@ -145,12 +170,36 @@ def document(path: Path) -> dict[str, Any]:
     return value or {}
 
 
+def _text(path: Path) -> str | None:
+    """The text of a file; None where there is none. One that was named has to be there."""
+    named = _named_file()
+    field = named[1] if named and named[0] == path else str(path)
+    try:
+        if path.is_file():
+            return path.read_text(encoding="utf-8-sig")
+        wanted = named and named[0] == path and not path.is_char_device()
+    except UnicodeDecodeError as error:
+        raise Invalid.one("invalid-value", f"{path} is not UTF-8 text", field=field, hint="save it as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Invalid.one("invalid-value", f"{path} cannot be read: {reason}", field=field) from error
+    if wanted:
+        what = "is not a file" if path.exists() else "does not exist"
+        raise Invalid.one("usage", f"{path} {what}", field=field, hint=f"{field} names your configuration file")
+    return None
+
+
 def cluster_in(path: Path) -> dict[str, Any] | None:
     """The `cluster` of a configuration file. A NodePool that happens to lie there has none at its top."""
-    value = document(path).get("cluster")
+    whole = document(path)
+    value = whole.get("cluster")
     if value is not None and not isinstance(value, dict):
         message = f"cluster in {path} is not a mapping"
         raise Invalid.one("invalid-value", message, field="cluster", hint="cluster: {provider: gke, ...}")
+    for key in whole:
+        near = difflib.get_close_matches(str(key), KEYS, 1, 0.7)
+        if near and key not in KEYS:
+            _say(f"{key} in {path} is not read; did you mean {near[0]}?")
     return value or None
 
 

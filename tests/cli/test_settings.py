@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,58 @@ class TestFiles:
         assert ran.code == 2
         assert "fracgpu.yaml" in ran.err
 
+    @pytest.mark.parametrize(
+        ("text", "field", "nearest"),
+        [
+            ("cluster: {provider: azur}", "cluster.provider", ["aks", "gke", "eks"]),
+            ("cluster: {nam: x}", "cluster.nam", ["name"]),
+            ("cluster: {name: 1}", "cluster.name", []),
+        ],
+    )
+    def test_a_mistake_in_the_cluster_has_its_field_and_what_would_be_right(
+        self, text: str, field: str, nearest: list[str], cli: Cli, write: Callable[[str, Any], Path]
+    ) -> None:
+        write("folder", text)
+        error = cli("config", "show", "-o", "json").error()
+        assert (error["field"], error["nearest"]) == (field, nearest)
+
+    @pytest.mark.parametrize("text", ["a: 2024-99-01", "a: " + "[" * 900 + "]" * 900, "a: {b: 1, b: 2}", "a: \0"])
+    def test_what_is_no_yaml_is_placed(self, text: str, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        write("folder", text)
+        error = cli("config", "show", "-o", "json").error()
+        assert (error["code"], error["file"], error["line"]) == ("invalid-value", "fracgpu.yaml", 1)
+
+    def test_a_key_that_resembles_one_is_not_passed_over_in_silence(
+        self, cli: Cli, write: Callable[[str, Any], Path]
+    ) -> None:
+        write("folder", {"clutser": {"provider": "gke"}})
+        assert "did you mean cluster?" in cli("config", "show").err
+
+    @pytest.mark.parametrize("name", ["nowhere.yaml", ".", "x" * 5000])
+    def test_a_file_named_in_the_environment_has_to_be_there_too(
+        self, name: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("FRACGPU_CONFIG", name)
+        error = cli("config", "show", "-o", "json").error()
+        assert (error["exitCode"], error["field"]) == (2, "FRACGPU_CONFIG")
+
+    def test_nothing_may_be_named(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("FRACGPU_CONFIG", os.devnull)
+        assert cli("config", "show").code == 0
+
+    def test_the_folder_one_stands_in_is_never_the_users_own(
+        self, cli: Cli, write: Callable[[str, Any], Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write("fracgpu/config.yaml", {"endpoints": OTHER})
+        monkeypatch.setenv("XDG_CONFIG_HOME", ".")
+        assert cli("config", "show").code == 0
+        assert access().azure_endpoint is None
+
+    def test_nobody_needs_a_home(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", "~")  # what is left of a user whom the machine does not know
+        assert cli("config", "show").code == 0
+        assert cli("pool", "explain", "--provider", "gke", "--mig", "1g.5gb").code == 0
+
     def test_a_node_pool_of_that_name_is_no_setting(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
         write("folder", {"apiVersion": "fracgpu/v1", "kind": "NodePool", "spec": {"cluster": {"provider": "gke"}}})
         assert cli("config", "show", "-o", "json").json()["items"] == []
@@ -224,7 +277,8 @@ class TestKubectl:
         assert seen.model_dump(exclude_none=True) == found
 
     @pytest.mark.parametrize(
-        ("cluster", "user"), [("kind-kind", "kind-kind"), ("prod", "me"), ("prod", "clusterUser__prod")]
+        ("cluster", "user"),
+        [("kind-kind", "kind-kind"), ("prod", "me"), ("prod", "clusterUser__prod"), ("gke_p_l_\x1b[31m", "u")],
     )
     def test_other_names_tell_nothing(self, cluster: str, user: str) -> None:
         assert named(cluster, user) is None
@@ -251,7 +305,16 @@ class TestKubectl:
         assert used(cli)[1]["name"] == "first"
 
     @pytest.mark.parametrize(
-        "text", ["a: [", "- a", "contexts: 3\ncurrent-context: now\n", "contexts: [1, {name: now}]"]
+        "text",
+        [
+            "a: [",
+            "- a",
+            "contexts: 3\ncurrent-context: now\n",
+            "contexts: [1, {name: now}]",
+            "a: 2024-99-01",
+            "contexts: [{name: now, context: word}]\ncurrent-context: now\n",
+            "contexts: [{name: now, context: {cluster: 'gke_ _ _ '}}]\ncurrent-context: now\n",
+        ],
     )
     def test_a_broken_kubeconfig_is_no_source(self, text: str, cli: Cli, write: Callable[[str, Any], Path]) -> None:
         write("kubectl", text)
