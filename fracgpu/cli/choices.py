@@ -34,3 +34,7 @@ FilesOption = Annotated[
         "-f", "--file", help="NodePool file, folder or - (may be given again)", metavar="FILE", show_default=False
     ),
 ]
+DrainTimeoutOption = Annotated[
+    str, typer.Option("--drain-timeout", help="Give up when pods have not left after this long", metavar="TIME")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Do not wait for pods that may not be moved")]

@@ -19,10 +19,11 @@ from lightkube import ApiError, Client, KubeConfig
 from lightkube.config.models import Cluster, User
 from lightkube.core.exceptions import ConfigError
 from lightkube.models.authorization_v1 import ResourceAttributes, SelfSubjectAccessReviewSpec
+from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.authentication_v1 import SelfSubjectReview
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
-from lightkube.resources.core_v1 import ConfigMap, Node, Pod
+from lightkube.resources.core_v1 import ConfigMap, Node, Pod, PodEviction
 
 from fracgpu.errors import (
     CloudError,
@@ -99,6 +100,24 @@ class Kube:
         wanted = ConfigMap.from_dict(manifest)
         assert isinstance(wanted, ConfigMap)
         return self._read(lambda: _json(self._client.apply(wanted, field_manager=FIELD_MANAGER, dry_run=dry_run)))
+
+    def cordon(self, node: str, *, on: bool) -> None:
+        """Let no further pod onto a node, or let them again. A node that is gone is no error."""
+        with contextlib.suppress(NotFound):
+            self._read(lambda: self._client.patch(Node, node, {"spec": {"unschedulable": on}}))
+
+    def evict(self, namespace: str, pod: str) -> str | None:
+        """Ask for a pod to be moved away. Returns what forbids it for now, such as a PodDisruptionBudget by name; None
+        where it goes or is gone."""
+        eviction = PodEviction(metadata=ObjectMeta(name=pod, namespace=namespace))
+        try:
+            with _translated(self.server):
+                self._client.create(eviction, pod, namespace=namespace)
+        except NotFound:
+            return None
+        except Throttled as error:
+            return error.message
+        return None
 
     def whoami(self) -> str | None:
         """Whom the cluster takes the caller for; None where it is older than Kubernetes 1.28 and does not say."""

@@ -108,34 +108,45 @@ def _replace(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
     assert seen is not None
     assert prepared is not None
     notes = preflight(planned, session) if how.preflight else ()
-    yield from _remove(seen, session, wait, how.drain)
+    left = yield from _remove(seen, session, wait, how.drain)
     kept = [change for change in planned.changes[:-1] if change.action is not Action.NO_OP]
     yield wait.event("asking the cloud to make it anew")
     yield from _steps([*kept, creation(prepared.resources[-1])], session, wait, how)
-    return (yield from _ended(planned, session, wait, how, notes))
+    return (yield from _ended(planned, session, wait, how, (*notes, *left)))
 
 
 def _delete(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
     seen = planned.seen
     assert seen is not None
     if not how.wait:
+        left = yield from _drained(seen, session, wait, how.drain)
         yield wait.event("asking the cloud to delete it")
         for change in planned.changes:
             yield from _begin(change, session, wait, patient=False)
-        return item(planned, Outcome.PENDING, None)
-    yield from _remove(seen, session, wait, how.drain)
+        return replace(item(planned, Outcome.PENDING, None), notes=(*planned.notes, *left))
+    left = yield from _remove(seen, session, wait, how.drain)
     for change in planned.changes[1:]:
         yield from _step(change, session, wait)
-    return item(planned, Outcome.DONE, None)
+    return replace(item(planned, Outcome.DONE, None), notes=(*planned.notes, *left))
 
 
-def _remove(seen: Observed, session: Session, wait: Wait, drain: Drain | None) -> Generator[Event, None, None]:
-    """Delete the pool itself and wait until its name is free."""
-    if drain is not None:
-        yield from drain(seen, session, wait)
+def _remove(
+    seen: Observed, session: Session, wait: Wait, drain: Drain | None
+) -> Generator[Event, None, tuple[Finding, ...]]:
+    """Drain the pool, delete it and wait until its name is free. Returns what is worth knowing of the drain."""
+    notes = yield from _drained(seen, session, wait, drain)
     yield wait.event("asking the cloud to delete it")
     yield from _step(deletion(seen.resources[-1], "", None), session, wait)
     yield from until_gone(session, wait)
+    return notes
+
+
+def _drained(
+    seen: Observed, session: Session, wait: Wait, drain: Drain | None
+) -> Generator[Event, None, tuple[Finding, ...]]:
+    if drain is None or seen.status.phase is Phase.DELETING:
+        return ()
+    return (yield from drain(seen, session, wait))
 
 
 def _steps(changes: list[Change], session: Session, wait: Wait, how: How) -> Generator[Event, None, None]:

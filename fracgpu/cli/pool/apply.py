@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from fracgpu.catalog.load import load
 from fracgpu.cli import consent
 from fracgpu.cli.again import wait_command
 from fracgpu.cli.choices import (
     AdoptOption,
+    DrainTimeoutOption,
     FilesOption,
     FleetOption,
+    ForceOption,
     PreflightOption,
     PruneOption,
     RecreateOption,
@@ -29,11 +32,14 @@ from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.progress import follow
 from fracgpu.cli.show_result import show_result
 from fracgpu.errors import Invalid
+from fracgpu.operations.afterwards import verified
 from fracgpu.operations.apply import How
 from fracgpu.operations.apply import apply as carry_out
+from fracgpu.operations.drain import Drain
 from fracgpu.operations.engine import Job
 from fracgpu.operations.outcome import Item, Outcome, Result, Work, verdict
 from fracgpu.operations.planning import Choices, PoolPlan
+from fracgpu.operations.promises import of_pool
 from fracgpu.operations.survey import Survey
 from fracgpu.operations.wait import Wait
 from fracgpu.plan import Action
@@ -56,13 +62,17 @@ def apply(
     replace: ReplaceOption = False,
     strict: StrictOption = False,
     preflight: PreflightOption = True,
+    verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Look at the nodes of each pool too")] = False,
     with_plugin: WithPluginOption = False,
+    force: ForceOption = False,
+    drain_timeout: DrainTimeoutOption = "15m",
     yes: YesOption = False,
     out: OutputOption = Output.TABLE,
 ) -> None:
     """Make the pools of files so: create, change, replace, and with --prune delete. Many clusters at once."""
     choices = Choices(adopt=adopt, recreate=recreate, replace=replace, fleet=fleet)
     limit = seconds(timeout)
+    how = How(wait, preflight, Drain(seconds(drain_timeout, "--drain-timeout"), force))
     if plan_file is not None:
         _alone(files, choices, prune=prune)
         found = promised(plan_file, strict=strict)
@@ -74,7 +84,7 @@ def apply(
         _write_configs(survey, yes=yes)
     again = _again(files, plan_file)
     items = list(_unasked(survey))
-    items += follow(list(_jobs(survey, found.choices, How(wait, preflight), limit)), again)
+    items += follow(list(_jobs(survey, found.choices, how, limit, verify=verify)), again)
     show_result(Result(items), out)
     error = verdict(items, again)
     if error:
@@ -115,19 +125,25 @@ def _unasked(survey: Survey) -> Iterator[Item]:
         yield Item(one.pool.name, cluster, Action.NO_OP, Outcome.FAILED, error=survey.failed[cluster])
 
 
-def _jobs(survey: Survey, choices: Choices, how: How, limit: float) -> Iterator[Job]:
+def _jobs(survey: Survey, choices: Choices, how: How, limit: float, *, verify: bool) -> Iterator[Job]:
     for planned in survey.plans:
         session = survey.clusters[planned.cluster].session
-        yield Job(planned.name, planned.cluster, planned.action, _start(planned, session, choices, how, limit))
+        start = _start(planned, session, choices, how, limit, verify=verify)
+        yield Job(planned.name, planned.cluster, planned.action, start)
 
 
-def _start(planned: PoolPlan, session: Session, choices: Choices, how: How, limit: float) -> Callable[[], Work]:
+def _start(
+    planned: PoolPlan, session: Session, choices: Choices, how: How, limit: float, *, verify: bool
+) -> Callable[[], Work]:
     goal = "deleted" if planned.action is Action.DELETE else "ready"
 
     def start() -> Work:
         again = wait_command(planned.name, planned.cluster, goal)
         wait = Wait.start(planned.name, planned.cluster, limit, again)
-        return carry_out(planned, session, wait, choices, how)
+        work = carry_out(planned, session, wait, choices, how)
+        if not verify or planned.prepared is None:
+            return work
+        return verified(work, of_pool(planned.prepared.pool), session, wait, load())
 
     return start
 

@@ -53,6 +53,7 @@ def create(
         return
     from fracgpu.cli.pool.making import Proof, make
     from fracgpu.operations.apply import How
+    from fracgpu.operations.drain import Drain
     from fracgpu.operations.planning import Choices
 
     if document.guessed:
@@ -61,4 +62,4 @@ def create(
     limit = seconds(timeout)
     choices = Choices(adopt=adopt, recreate=recreate)
     proof = Proof(verify, with_plugin, yes)
-    make(document, offline, choices, How(wait, preflight), out, timeout=limit, strict=strict, proof=proof)
+    make(document, offline, choices, How(wait, preflight, Drain()), out, timeout=limit, strict=strict, proof=proof)

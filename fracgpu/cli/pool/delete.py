@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
-from fracgpu.cli import consent
+from fracgpu.cli import consent, output
 from fracgpu.cli.again import wait_command
-from fracgpu.cli.choices import NotOursOption, WaitOption
+from fracgpu.cli.choices import DrainTimeoutOption, ForceOption, NotOursOption, WaitOption
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
 from fracgpu.cli.connect import connect, named_cluster
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.progress import follow
 from fracgpu.cli.show_result import show_result
+from fracgpu.errors import FracgpuError
 from fracgpu.operations.apply import How
 from fracgpu.operations.delete import delete as delete_pool
+from fracgpu.operations.drain import Drain, residents
 from fracgpu.operations.engine import Job
 from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Result, Work, verdict
@@ -32,21 +34,26 @@ def delete(
     cluster: ClusterFlags,
     names: Annotated[list[str], typer.Argument(help="Names of pools")],
     not_ours: NotOursOption = False,
+    force: ForceOption = False,
+    drain_timeout: DrainTimeoutOption = "15m",
     wait: WaitOption = True,
     timeout: TimeoutOption = "45m",
     out: OutputOption = Output.TABLE,
 ) -> None:
-    """Delete pools; asks first."""
+    """Drain and delete pools; lists the pods that use their GPUs and asks first."""
     where = named_cluster(cluster.spec(), yes=cluster.yes)
     limit = seconds(timeout)
+    drain = Drain(seconds(drain_timeout, "--drain-timeout"), force)
     session = connect(where)
     pools = [found(session, name) for name in dict.fromkeys(names)]
     for pool in pools:
         problem = plan_deletion(pool, "asked for", not_ours=not_ours).problem
         if problem:
             raise problem
+    if not cluster.yes:
+        tell_residents(pools, session)
     consent.removal([f"{pool.name} (cluster {where.name})" for pool in pools], "delete", yes=cluster.yes)
-    how = How(wait)
+    how = How(wait, drain=drain)
     jobs = [
         Job(pool.name, where, Action.DELETE, _start(pool, session, how, limit, not_ours=not_ours)) for pool in pools
     ]
@@ -56,6 +63,19 @@ def delete(
     error = verdict(items, f"fracgpu pool delete {' '.join(names)}")
     if error:
         raise error
+
+
+def tell_residents(pools: Sequence[Observed], session: Session) -> None:
+    """The pods that use the GPUs of what will go, as far as the cluster's Kubernetes API can be asked."""
+    for pool in pools:
+        try:
+            using = [str(one) for one in residents(pool, session) if one.gpus]
+        except FracgpuError as error:
+            output.say(f"  the pods of {pool.name} are not known: {error.message}")
+            continue
+        if using:
+            shown = ", ".join(using[:10]) + (", ..." if len(using) > 10 else "")
+            output.say(f"  {len(using)} pods use the GPUs of {pool.name}: {shown}")
 
 
 def _start(pool: Observed, session: Session, how: How, limit: float, *, not_ours: bool) -> Callable[[], Work]:

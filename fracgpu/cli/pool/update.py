@@ -16,6 +16,7 @@ from fracgpu.cli.pool.revising import revise
 from fracgpu.cli.spec_of import one_document, spec_words, validated
 from fracgpu.errors import Finding, Invalid
 from fracgpu.operations.apply import How
+from fracgpu.operations.drain import Drain
 from fracgpu.operations.prepare import prepare
 from fracgpu.operations.revise import Edit
 from fracgpu.operations.update import as_declared, overlaid
@@ -38,7 +39,7 @@ def update(
     """
     limit = seconds(timeout)
     name, cluster, edit = _from_file(name, flags) if flags.file else _from_flags(name, flags, yes=yes)
-    revise(name, cluster, edit, How(wait), out, limit=limit, may_replace=replace_, yes=yes)
+    revise(name, cluster, edit, How(wait, drain=Drain()), out, limit=limit, may_replace=replace_, yes=yes)
 
 
 def _from_file(name: str | None, flags: SpecFlags) -> tuple[str, ClusterRef, Edit]:

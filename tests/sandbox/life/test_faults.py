@@ -13,7 +13,7 @@ from fracgpu.operations.planning import Choices
 from fracgpu.providers import Phase
 from tests.life import CLOUDS, MINUTE, Hand, fail, spec
 
-BEFORE = {"nodes": {"count": 1}, "labels": {"team": "vision"}}
+BEFORE: dict[str, Any] = {"nodes": {"count": 1}, "labels": {"team": "vision"}}
 AFTER: dict[str, dict[str, Any]] = {
     "create": {**BEFORE},
     "label": {**BEFORE, "labels": {"team": "audio"}},
