@@ -63,6 +63,7 @@ def test_version_and_help_load_next_to_nothing(words: tuple[str, ...]) -> None:
         "fracgpu.__main__",
         "fracgpu.cli",
         "fracgpu.cli.commands",
+        "fracgpu.cli.streams",
     }
 
 

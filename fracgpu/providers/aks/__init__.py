@@ -11,16 +11,15 @@ from collections.abc import Mapping, Sequence
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, PartNotInstalled
 from fracgpu.plan import Resource
-from fracgpu.providers import Form, Session, Support
+from fracgpu.providers import Form, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND, desired
 from fracgpu.providers.aks.facts import node_facts
-from fracgpu.providers.aks.failures import SIGN_IN
-from fracgpu.providers.aks.file_form import read
 from fracgpu.providers.aks.rules import rules
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
+from fracgpu.spec import NodePool
 
 __all__ = [
     "FORMS",
@@ -65,6 +64,13 @@ FORMS: Mapping[Form, str] = {
 }
 
 
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a pool, and notes on what it cannot say."""
+    from fracgpu.providers.aks.file_form import read as read_pool
+
+    return read_pool(observed)
+
+
 def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
     """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
     from fracgpu.providers.aks.forms import render as render_form
@@ -74,6 +80,8 @@ def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tup
 
 def sign_in_hint() -> str:
     """The command that signs a person in."""
+    from fracgpu.providers.aks.failures import SIGN_IN
+
     return SIGN_IN
 
 

@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, PartNotInstalled
 from fracgpu.plan import Resource
-from fracgpu.providers import Form, Session, Support
+from fracgpu.providers import Form, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND, desired
 from fracgpu.providers.gke.facts import node_facts
-from fracgpu.providers.gke.failures import SIGN_IN
-from fracgpu.providers.gke.file_form import read
 from fracgpu.providers.gke.rules import rules
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
+from fracgpu.spec import NodePool
 
 __all__ = [
     "FORMS",
@@ -66,6 +65,13 @@ FORMS: Mapping[Form, str] = {
 }
 
 
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a pool, and notes on what it cannot say."""
+    from fracgpu.providers.gke.file_form import read as read_pool
+
+    return read_pool(observed)
+
+
 def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
     """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
     from fracgpu.providers.gke.forms import render as render_form
@@ -75,6 +81,8 @@ def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tup
 
 def sign_in_hint() -> str:
     """The command that signs a person in."""
+    from fracgpu.providers.gke.failures import SIGN_IN
+
     return SIGN_IN
 
 
