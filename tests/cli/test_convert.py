@@ -67,14 +67,19 @@ def test_an_unknown_flag_is_named(cli: Cli) -> None:
 class TestRender:
     @pytest.mark.parametrize(
         ("form", "start"),
-        [("az", "az aks nodepool add"), ("gcloud", "gcloud container node-pools create")],
+        [
+            ("az", "az aks nodepool add"),
+            ("gcloud", "gcloud container node-pools create"),
+            ("aws", "aws ec2 create-launch-template"),
+            ("eksctl", "apiVersion: eksctl.io/v1alpha5"),
+        ],
     )
     def test_a_form_says_which_cloud_is_meant(self, form: str, start: str, cli: Cli) -> None:
         ran = cli("pool", "render", "--as", form, "--mig", "1g.5gb")
         assert ran.code == 0, ran.err
         assert ran.out.startswith(start)
 
-    @pytest.mark.parametrize("provider", ["aks", "gke"])
+    @pytest.mark.parametrize("provider", ["aks", "gke", "eks"])
     def test_terraform_is_for_all(self, provider: str, cli: Cli) -> None:
         ran = cli("pool", "render", "--as", "terraform", "--provider", provider, "--mig", "1g.5gb")
         assert (ran.code, ran.out[:9]) == (0, "resource ")
