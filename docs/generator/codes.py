@@ -82,9 +82,15 @@ def words(kind: str) -> dict[str, Words]:
     return {key: Words(**row) for key, row in written[kind].items()}
 
 
+def note_words() -> dict[str, Words]:
+    """The words of notes. An error code that is a warning elsewhere means the same there."""
+    return {**words("error"), **words("note")}
+
+
 def without_words() -> list[str]:
     """The codes of the program about which codes.toml says nothing."""
-    return [f"{kind} {name}" for kind, found in _known() for name in found if name not in words(kind)]
+    said = {"error": words("error"), "note": note_words(), "problem": words("problem")}
+    return [f"{kind} {name}" for kind, found in _known() for name in found if name not in said[kind]]
 
 
 def without_code() -> list[str]:
@@ -114,7 +120,7 @@ COLUMNS = ("exit", "code", "means", "what to do")
 
 def notes() -> str:
     """Every note code, then every problem code."""
-    said, wrong = words("note"), words("problem")
+    said, wrong = note_words(), words("problem")
     lead = (
         "A note says what is worth knowing and stops nothing; `--strict` makes an error of every warning "
         "(`warnings-as-errors`). Notes go to stderr, and into `notes` of a JSON answer."
