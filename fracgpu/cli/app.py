@@ -13,6 +13,7 @@ from fracgpu.cli import output
 from fracgpu.cli.commands import GLOBAL_OPTIONS, GROUPS, root_help
 from fracgpu.cli.globals import GLOBALS, take_globals
 from fracgpu.cli.lazy import LazyGroup, group
+from fracgpu.cli.streams import as_utf8
 from fracgpu.errors import FracgpuError, Internal, Interrupted, Invalid
 
 HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
@@ -65,13 +66,15 @@ def build() -> typer.Typer:
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line; returns its exit code. Every error is printed here, once."""
     try:
-        words = take_globals(sys.argv[1:] if arguments is None else arguments)
+        words = [as_utf8(word) for word in take_globals(sys.argv[1:] if arguments is None else arguments)]
         if words in HELP and COMPLETES not in os.environ:
             output.write(root_help())
             return 0
         code = build()(args=words, prog_name="fracgpu", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except SystemExit as end:  # typer's own way out, when it has printed a shell's completion
+    except SystemExit as end:  # typer's own way out, of a shell's completion and of a --help that nobody reads on
+        if isinstance(end.__context__, BrokenPipeError):
+            return 0
         return end.code if isinstance(end.code, int) else 0
     except FracgpuError as error:
         return _failed(error)
@@ -125,4 +128,6 @@ def _nearest(flag: str, context: Any) -> tuple[str, ...]:
     own = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)] if context else []
     everywhere = [name.split(",")[-1].split()[0] for name in GLOBAL_OPTIONS]
     known = [name for name in (*own, *everywhere) if name.startswith("--")]
+    if not flag.startswith("--"):
+        return tuple(dict.fromkeys(name for name in known if name.startswith(f"-{flag[:2]}")))[:3]
     return tuple(difflib.get_close_matches(flag.partition("=")[0], known, 3, 0.5))

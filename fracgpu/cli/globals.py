@@ -30,7 +30,7 @@ class Globals:
     config: Path | None = None
     verbose: bool = False
     quiet: bool = False
-    no_color: bool = field(default_factory=lambda: "NO_COLOR" in os.environ)
+    no_color: bool = field(default_factory=lambda: bool(os.environ.get("NO_COLOR")))
     json: bool = False
     """Errors are printed as JSON because the answer was asked for as JSON."""
 
@@ -56,8 +56,10 @@ def take_globals(arguments: Sequence[str]) -> list[str]:
             words = []
         elif word in FLAGS:
             setattr(GLOBALS, FLAGS[word], True)
-        elif word == "--config" or word.startswith("--config="):
-            GLOBALS.config = _file(word.partition("=")[2] or (words.pop(0) if words else ""))
+        elif word == "--config":
+            GLOBALS.config = _file(words.pop(0) if words else "")
+        elif word.startswith("--config="):
+            GLOBALS.config = _file(word.removeprefix("--config="))
         else:
             left.append(word)
     return left

@@ -13,6 +13,7 @@ import typer
 
 from fracgpu.cli import yaml_text
 from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.streams import spells_all, to_stderr, to_stdout
 from fracgpu.errors import Finding, FracgpuError, Invalid, Level
 
 
@@ -44,11 +45,7 @@ def document(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 def write(text: str) -> None:
     """Text to stdout, ending in one newline. A reader that has gone away (`| head`) is no error."""
-    try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    to_stdout(text if text.endswith("\n") else text + "\n")
 
 
 LONG = 500
@@ -114,7 +111,11 @@ def render(thing: Any) -> None:
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 100
-    Console(file=sys.stdout, no_color=not colour(sys.stdout), width=width, highlight=False).print(thing)
+    system: Any = "auto" if colour(sys.stdout) else None
+    console = Console(file=sys.stdout, color_system=system, width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(thing)
+    write(captured.get())
 
 
 def _cell(value: Any) -> str:
@@ -122,7 +123,16 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text of one line that no terminal and no CI runner would obey."""
+    return text if text.isprintable() else " ".join("".join(map(_shown, text)).split("\n"))
+
+
+def _shown(letter: str) -> str:
+    return letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
 
 
 def colour(stream: Any) -> bool:
@@ -133,8 +143,7 @@ def colour(stream: Any) -> bool:
 def say(text: str) -> None:
     """A line on stderr, unless -q."""
     if not GLOBALS.quiet:
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+        to_stderr(text + "\n")
 
 
 GLYPHS = {Level.ERROR: ("error", "31"), Level.WARNING: ("warning", "33"), Level.INFO: ("note", "36")}
@@ -148,12 +157,12 @@ def finding_text(finding: Finding) -> str:
     """A finding for a person: where, what, which would be right, what to do."""
     word, code = GLYPHS[finding.level]
     place = ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part)
-    head = f"{painted(word, code)} {finding.code}: {finding.message}"
-    lines = [f"{place}: {head}" if place else head]
+    head = f"{painted(word, code)} {finding.code}: {printable(finding.message)}"
+    lines = [f"{printable(place)}: {head}" if place else head]
     if finding.nearest and not any(value in (finding.hint or "") for value in finding.nearest):
-        lines.append(f"  nearest: {', '.join(finding.nearest)}")
+        lines.append(f"  nearest: {printable(', '.join(finding.nearest))}")
     if finding.hint:
-        lines.append(f"  hint: {finding.hint}")
+        lines.append(f"  hint: {printable(finding.hint)}")
     if finding.link and GLOBALS.verbose:
         lines.append(f"  see: {finding.link}")
     return "\n".join(lines)
@@ -163,16 +172,17 @@ def say_notes(notes: Sequence[Finding]) -> None:
     """Notes on stderr: warnings always, the rest unless -q."""
     for note in notes:
         if note.level is Level.WARNING or not GLOBALS.quiet:
-            sys.stderr.write(finding_text(note) + "\n")
+            to_stderr(finding_text(note) + "\n")
 
 
 def say_error(error: FracgpuError) -> None:
     """An error, once: as JSON where the answer was asked for as JSON, else for a person."""
     if GLOBALS.json:
-        sys.stderr.write(json.dumps(document("Error", error.to_json()), indent=2, ensure_ascii=False) + "\n")
+        plain = not spells_all(sys.stderr)
+        to_stderr(json.dumps(document("Error", error.to_json()), indent=2, ensure_ascii=plain) + "\n")
         return
     for finding in error.findings:
-        sys.stderr.write(finding_text(finding) + "\n")
+        to_stderr(finding_text(finding) + "\n")
         if os.environ.get("GITHUB_ACTIONS") == "true" and finding.file:
-            place = f"file={finding.file},line={finding.line or 1},col={finding.column or 1}"
-            sys.stderr.write(f"::error {place},title={finding.code}::{finding.message}\n")
+            place = f"file={printable(finding.file)},line={finding.line or 1},col={finding.column or 1}"
+            to_stderr(f"::error {place},title={finding.code}::{printable(finding.message)}\n")

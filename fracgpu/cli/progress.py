@@ -11,6 +11,7 @@ from typing import TypeVar
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.output import colour, painted
 from fracgpu.cli.show_result import item_line
+from fracgpu.cli.streams import to_stderr
 from fracgpu.errors import Interrupted
 from fracgpu.operations.engine import Job, Run
 from fracgpu.operations.outcome import Event, Item, Outcome
@@ -37,8 +38,7 @@ def watch(work: Generator[Event, None, T], again: str) -> T:
         raise _left(again) from interrupt
     finally:
         if live and last:
-            sys.stderr.write(CLEAR)
-            sys.stderr.flush()
+            to_stderr(CLEAR)
 
 
 def _left(again: str) -> Interrupted:
@@ -51,8 +51,7 @@ def _show(event: Event, last: str, live: bool) -> str:
     if GLOBALS.quiet or (said == last and not live):
         return said
     elapsed = f" ({duration(event.elapsed)})"
-    sys.stderr.write(f"{CLEAR}{said}{elapsed}" if live else f"{said}{elapsed}\n")
-    sys.stderr.flush()
+    to_stderr(f"{CLEAR}{said}{elapsed}" if live else f"{said}{elapsed}\n")
     return said
 
 
@@ -102,20 +101,18 @@ class _Board:
         elif self.jobs == 1:
             self.last = _show(said, self.last, self.live)
         elif self.live:
-            sys.stderr.write(f"{CLEAR}{self._summary()} | {said.pool}: {said.message}"[:160])
-            sys.stderr.flush()
+            to_stderr(f"{CLEAR}{self._summary()} | {said.pool}: {said.message}"[:160])
         elif time.monotonic() - self.spoke > HEARTBEAT:
             self.line(self._summary())
 
     def line(self, text: str) -> None:
         if not GLOBALS.quiet:
-            sys.stderr.write((CLEAR if self.live else "") + text + "\n")
-            sys.stderr.flush()
+            to_stderr((CLEAR if self.live else "") + text + "\n")
         self.spoke = time.monotonic()
 
     def clear(self) -> None:
         if self.live:
-            sys.stderr.write(CLEAR)
+            to_stderr(CLEAR)
 
     def _summary(self) -> str:
         done = sum(self.counts.values())

@@ -14,8 +14,8 @@ from typing import Any
 
 PLAIN = re.compile(r"[A-Za-z_/](?:[\w./@+=%()~^-]|:(?=[^\s:])|[,;] ?(?=\w)| (?=[\w(/.-]))*", re.ASCII)
 """A text that needs no quotes, unless it is one of the words of YAML. It begins with a letter or a slash."""
-MEASURE = re.compile(r"\d+[g-su-wG-SU-W][\w.+-]*|\d+\.\d+[g-su-wG-SU-W][\w.+-]*", re.ASCII)
-"""`1g.5gb` and its like: digits first, and a letter that no number or date has."""
+MEASURE = re.compile(r"(?!0o)\d+[g-su-wG-SU-W][\w.+-]*|\d+\.\d+[g-su-wG-SU-W][\w.+-]*", re.ASCII)
+"""`1g.5gb` and its like: digits first, and a letter that no number or date has. 0o7 is a number of YAML 1.2."""
 WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 

@@ -57,6 +57,7 @@ def test_what_is_written_is_read_back(value: Any) -> None:
         ([["a", "b"], []], "- - a\n  - b\n- []\n"),
         ({"why": "a node reboots, once"}, "why: a node reboots, once\n"),
         ([], "[]\n"),
+        (["0o7", "0x1F", "1_000"], "- '0o7'\n- '0x1F'\n- '1_000'\n"),
     ],
 )
 def test_it_looks_as_people_write_it(value: Any, text: str) -> None:
