@@ -15,6 +15,11 @@ from fracgpu.spec import Taint
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
+RESERVED = ("kubernetes.io", "k8s.io")
+SETTABLE = ("kubelet.kubernetes.io", "node.kubernetes.io")
+"""Of RESERVED, what a kubelet may set on its own node:
+https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction"""
+
 VALUE_FORM = "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends"
 KEY_FORM = f"{VALUE_FORM}, and perhaps a domain and '/' before it"
 
@@ -39,6 +44,16 @@ def in_domain(key: str, *domains: str) -> bool:
     """Whether a key's domain is one of these or lies under one."""
     domain = domain_of(key)
     return any(domain == one or domain.endswith(f".{one}") for one in domains)
+
+
+def is_reserved(key: str) -> bool:
+    """Whether a label's domain is one of Kubernetes' own."""
+    return in_domain(key, *RESERVED)
+
+
+def may_be_set(key: str) -> bool:
+    """Whether Kubernetes lets a node carry a reserved label from its birth."""
+    return in_domain(key, *SETTABLE)
 
 
 def check_labels(pool: ResolvedPool) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info
 from fracgpu.pluginkey import LABEL, config_of, key_of, meaning
+from fracgpu.providers.kubernetes_syntax import VALUE_FORM, is_value
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, Strategy
 
@@ -35,11 +36,16 @@ def _mps(pool: ResolvedPool, mps: Mps) -> Iterator[Finding]:
         hint = "timeSlicing shares slices; MPS shares whole GPUs; GKE has both together"
         yield Finding("sharing-conflict", message, field="spec.sharing.mps", hint=hint, link=_MPS_DOCS)
         return
-    most = MPS_CLIENTS_OLD if _older_than(pool.gpu.compute_capability, (7, 5)) else MPS_CLIENTS
+    most = most_clients(pool)
     if mps.replicas > most:
         message = f"MPS serves at most {most} clients on {pool.gpu.product}, not {mps.replicas}"
         field = "spec.sharing.mps.replicas"
         yield Finding("replicas-out-of-range", message, field=field, nearest=(str(most),), hint=f"--mps {most}")
+
+
+def most_clients(pool: ResolvedPool) -> int:
+    """The most replicas that the plugin takes under MPS on the pool's GPUs."""
+    return MPS_CLIENTS_OLD if _older_than(pool.gpu.compute_capability, (7, 5)) else MPS_CLIENTS
 
 
 def _older_than(capability: str | None, least: tuple[int, int]) -> bool:
@@ -59,8 +65,12 @@ def _label(pool: ResolvedPool) -> Iterator[Finding]:
 
 
 def _key(pool: ResolvedPool) -> Iterator[Finding]:
-    """One key never means two things: a key of ours has the meaning that its name says."""
+    """A key is a label's value, and never means two things: a key of ours has the meaning that its name says."""
     key = pool.sharing.config_key
+    if key is not None and not is_value(key):
+        message = f"{key!r} cannot be a config key, since a node label has it as its value"
+        yield Finding("invalid-value", message, field="spec.sharing.configKey", hint=f"a key is {VALUE_FORM}")
+        return
     means = meaning(key) if key is not None else None
     if means is not None and means != config_of(pool.sharing) and pool.sharing.share is not None:
         own = config_of(pool.sharing).key

@@ -18,6 +18,7 @@ import pytest
 
 from fracgpu.errors import (
     Busy,
+    DrainBlocked,
     ExistsDifferently,
     Forbidden,
     FracgpuError,
@@ -518,7 +519,7 @@ def test_an_update_that_fails_says_so(tried: Tried) -> None:
     tried.session.apply(template)
     operation = tried.session.apply(group)
     tried.sandbox.advance(HOUR)
-    with pytest.raises(PoolFailed, match="PodEvictionFailure") as caught:
+    with pytest.raises(DrainBlocked, match="could not be drained") as caught:
         tried.session.watch(operation)
     assert "PodDisruptionBudget" in (caught.value.hint or "")
 

@@ -14,9 +14,11 @@ from typing import Any
 
 from fracgpu.plan import Comparison, Effect, Json, Path, Resource
 from fracgpu.providers import FLEET, MANAGED
-from fracgpu.providers.aks.facts import SPOT_KEY, SPOT_TAINT
+from fracgpu.providers.aks.facts import DOMAIN, SPOT_TAINT
+from fracgpu.providers.kubernetes_syntax import in_domain
 
 _REST = "https://learn.microsoft.com/rest/api/aks/agent-pools"
+_LABELS = "https://learn.microsoft.com/azure/aks/use-labels"
 _SPOT = "https://learn.microsoft.com/azure/aks/spot-node-pool"
 MARKS = (MANAGED, FLEET)
 
@@ -64,9 +66,10 @@ def _nothings(pool: Json) -> None:
             del pool[name]
 
 
-def _spot_label(pool: Json) -> None:
-    if is_spot(pool):
-        pool.get("nodeLabels", {}).pop(SPOT_KEY, None)
+def _own_labels(pool: Json) -> None:
+    """Nobody else may set labels of this domain; that of Spot nodes is one of them."""
+    for key in [key for key in pool.get("nodeLabels", {}) if in_domain(key, DOMAIN)]:
+        del pool["nodeLabels"][key]
 
 
 def _spot_taint(pool: Json) -> None:
@@ -122,7 +125,7 @@ def _order(pool: Json) -> None:
 ADDED: tuple[Added, ...] = (
     Added("what only the service writes", _REST, _outputs),
     Added("members without a value", _REST, _nothings),
-    Added("the label of Spot nodes", _SPOT, _spot_label),
+    Added("labels of kubernetes.azure.com, such as that of Spot nodes", _LABELS, _own_labels),
     Added("the taint of Spot nodes", _SPOT, _spot_taint),
     Added("eviction policy and price, which only Spot pools have", _SPOT, _priority),
     Added("the mark of ownership", "fracgpu's own; never part of a diff", _mark),

@@ -34,7 +34,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
         message = "a pool that begins without nodes proves neither quota, stock nor price; the first node will"
         link = "https://github.com/Azure/AKS/issues/4404"
         hint = "--nodes 1 asks for a machine at once"
-        yield info("capacity-unproven-at-zero", message, field="spec.nodes", hint=hint, link=link)
+        yield info("capacity-unproven-at-zero", message, field="spec.nodes.count", hint=hint, link=link)
 
 
 def _blind(pool: ResolvedPool) -> Iterator[Finding]:

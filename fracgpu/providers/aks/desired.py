@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from fracgpu.plan import Json, Resource
-from fracgpu.pluginkey import LABEL, key_of
 from fracgpu.providers import MANAGED, ClusterFacts
 from fracgpu.providers.aks.facts import own_taints
 from fracgpu.providers.aks.template import template_tags
+from fracgpu.providers.plugin_facts import config_label
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig
 
@@ -116,8 +116,7 @@ def instance_profile(pool: ResolvedPool) -> str | None:
 
 def labels(pool: ResolvedPool) -> dict[str, str]:
     """The user's labels, and the one that names the device plugin's config."""
-    key = key_of(pool.sharing)
-    return {**pool.labels, **({LABEL: key} if key else {})}
+    return {**pool.labels, **config_label(pool.sharing)}
 
 
 def tags(pool: ResolvedPool) -> dict[str, str]:

@@ -10,14 +10,14 @@ from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
 from fracgpu.plan import Json
-from fracgpu.pluginkey import LABEL, PluginConfig, meaning
+from fracgpu.pluginkey import LABEL, meaning
 from fracgpu.providers import Observed
 from fracgpu.providers.aks.compare import is_spot, properties, settled
 from fracgpu.providers.aks.template import PREFIX, template_tags
 from fracgpu.providers.aks.unsaid import unsaid
+from fracgpu.providers.file_members import nodes, sharing_of, some, taints, unknown_key, unless
 from fracgpu.resolve import resolve
-from fracgpu.sharing import Mps
-from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, NodePool, read_taint
+from fracgpu.spec import NodePool, read_taint
 
 
 def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
@@ -29,22 +29,18 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         "cluster": observed.cluster.to_json(),
         "gpu": machine.gpu if machine else None,
         "machine": machine.name if machine else _size(pool),
-        "sharing": _sharing(pool, machine, labels.pop(LABEL, None)),
+        "sharing": sharing_of(labels.pop(LABEL, None), _mig(pool, machine), machine),
         "nodes": _nodes(pool),
         "capacity": _capacity(pool),
-        "disk": _some({"sizeGb": pool.get("osDiskSizeGB")}),
+        "disk": some({"sizeGb": pool.get("osDiskSizeGB")}),
         "zones": pool.get("availabilityZones"),
         "labels": labels,
         "tags": pool.get("tags"),
-        **_taints(pool),
-        "aks": _some(_options(pool, properties(observed.body))),
+        **taints(read_taint(text) for text in pool.get("nodeTaints", ())),
+        "aks": some(_options(pool, properties(observed.body))),
     }
-    written = _without_template_tags({"metadata": {"name": observed.name}, "spec": _some(spec)})
+    written = _without_template_tags({"metadata": {"name": observed.name}, "spec": some(spec)})
     return NodePool.model_validate(written), tuple(_notes(observed, machine))
-
-
-def _some(members: Json) -> Json:
-    return {key: value for key, value in members.items() if value not in (None, [], {})}
 
 
 def _size(pool: Json) -> Any:
@@ -58,30 +54,9 @@ def _machine(pool: Json) -> Machine | None:
     return next(iter(query.find_machine(load(), ProviderName.AKS, _size(pool) or "")), None)
 
 
-def _sharing(pool: Json, machine: Machine | None, key: str | None) -> Json:
-    """The cut from the pool, and the share from what the config key of the device plugin means."""
-    sharing: Json = {}
+def _mig(pool: Json, machine: Machine | None) -> Json:
     value = pool.get("gpuInstanceProfile")
-    if value:
-        sharing["mig"] = {"profile": _profile(value, machine)}
-    if key is None:
-        return sharing
-    config = meaning(key)
-    if config is None or not _sayable(config, cut=bool(value), machine=machine):
-        return {**sharing, "configKey": key}
-    if config.mixed:
-        sharing["mig"]["strategy"] = "mixed"
-    return sharing | _share(config)
-
-
-def _sayable(config: PluginConfig, *, cut: bool, machine: Machine | None) -> bool:
-    """Whether the rules would take what a key means; where not, the key is exported as a name like any other."""
-    if config.mixed and not cut:
-        return False
-    share = config.share
-    if share is None:
-        return True
-    return share.replicas > 1 and not (cut and isinstance(share, Mps)) and not (machine and machine.fractional)
+    return {"profile": _profile(value, machine)} if value else {}
 
 
 def _profile(value: str, machine: Machine | None) -> str:
@@ -89,27 +64,10 @@ def _profile(value: str, machine: Machine | None) -> str:
     return next((profile.name for profile in profiles if profile.aks == value), value)
 
 
-def _share(config: PluginConfig) -> Json:
-    share = config.share
-    if share is None:
-        return {}
-    renamed = {"renameByDefault": True} if share.rename else {}
-    if isinstance(share, Mps):
-        return {"mps": {"replicas": share.replicas}, **renamed}
-    one = {"failRequestsGreaterThanOne": True} if share.one_per_container else {}
-    return {"timeSlicing": {"replicas": share.replicas, **one}, **renamed}
-
-
 def _nodes(pool: Json) -> Json:
-    """Under autoscaling the count is told only where it is not min, and never outside the limits."""
-    count = pool["count"]
-    if not pool["enableAutoScaling"]:
-        return {"count": count}
-    low, high = pool.get("minCount", 0), pool.get("maxCount", 0)
-    if low == high:
-        return {"count": low}
-    count = min(max(count, low), high)
-    return _some({"min": low, "max": high, "count": count if count != low else None})
+    count: int = pool["count"]
+    scaled = pool["enableAutoScaling"]
+    return nodes(pool.get("minCount", 0), pool.get("maxCount", 0), count) if scaled else {"count": count}
 
 
 def _capacity(pool: Json) -> str | None:
@@ -118,39 +76,24 @@ def _capacity(pool: Json) -> str | None:
     return "reserved" if pool.get("capacityReservationGroupID") else None
 
 
-def _taints(pool: Json) -> Json:
-    """The user's taints; the GPU taint is told by its absence."""
-    taints = [read_taint(text) for text in pool.get("nodeTaints", ())]
-    key, value, effect = GPU_TAINT
-    ours = {"key": key, "value": value, "effect": effect.value}
-    keys = [taint["key"] for taint in taints]
-    if keys.count(GPU_TAINT_KEY) == 1 and ours in taints:
-        taints.remove(ours)
-    return {"taints": taints, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
-
-
 def _options(pool: Json, raw: Json) -> Json:
     spot = is_spot(pool)
     return {
-        "osSku": _unless(pool["osSKU"], "Ubuntu"),
-        "mode": _unless(pool["mode"], "User"),
-        "evictionPolicy": _unless(pool["scaleSetEvictionPolicy"], "Delete") if spot else None,
-        "spotMaxPrice": _unless(pool["spotMaxPrice"], -1) if spot else None,
-        "scaleDownMode": _unless(pool["scaleDownMode"], "Delete"),
-        "driver": _unless(pool["gpuProfile"]["driver"], "Install"),
+        "osSku": unless(pool["osSKU"], "Ubuntu"),
+        "mode": unless(pool["mode"], "User"),
+        "evictionPolicy": unless(pool["scaleSetEvictionPolicy"], "Delete") if spot else None,
+        "spotMaxPrice": unless(pool["spotMaxPrice"], -1) if spot else None,
+        "scaleDownMode": unless(pool["scaleDownMode"], "Delete"),
+        "driver": unless(pool["gpuProfile"]["driver"], "Install"),
         "diskType": pool.get("osDiskType"),
         "maxPods": pool.get("maxPods"),
         "subnetId": pool.get("vnetSubnetID"),
         "podSubnetId": pool.get("podSubnetID"),
         "version": _version(raw),
-        "fips": _unless(pool["enableFIPS"], False),
+        "fips": unless(pool["enableFIPS"], False),
         "reservation": pool.get("capacityReservationGroupID"),
-        "upgradeSettings": _some(_upgrades(pool)),
+        "upgradeSettings": some(_upgrades(pool)),
     }
-
-
-def _unless(value: Any, usual: Any) -> Any:
-    return None if value == usual else value
 
 
 def _version(raw: Json) -> str | None:
@@ -170,7 +113,7 @@ UPGRADE_DEFAULTS = {
 
 def _upgrades(pool: Json) -> Json:
     said = pool["upgradeSettings"]
-    return {name: _unless(said.get(name), usual) for name, usual in UPGRADE_DEFAULTS.items()}
+    return {name: unless(said.get(name), usual) for name, usual in UPGRADE_DEFAULTS.items()}
 
 
 def _without_template_tags(written: Json) -> Json:
@@ -181,7 +124,7 @@ def _without_template_tags(written: Json) -> Json:
     pool = resolve(NodePool.model_validate(written), load()).pool
     own = template_tags(pool) if pool else {}
     kept = {key: value for key, value in have.items() if own.get(key) != value}
-    return {**written, "spec": _some({**written["spec"], "tags": kept})}
+    return {**written, "spec": some({**written["spec"], "tags": kept})}
 
 
 def _notes(observed: Observed, machine: Machine | None) -> Iterator[Finding]:
@@ -189,10 +132,9 @@ def _notes(observed: Observed, machine: Machine | None) -> Iterator[Finding]:
     if machine is None:
         message = f"{observed.name} has no GPU that the catalog knows; fracgpu makes GPU pools"
         yield warning("no-gpu", message, field="spec.machine")
-    key = pool.get("nodeLabels", {}).get(LABEL) if pool.get("nodeLabels") else None
+    key = (pool.get("nodeLabels") or {}).get(LABEL)
     if key is not None and meaning(key) is None:
-        message = f"the config key {key} is not one of fracgpu's: what it shares is in the plugin's ConfigMap alone"
-        yield info("config-key-unknown", message, field="spec.sharing.configKey")
+        yield unknown_key(key)
     for member, words in unsaid(pool):
         message = f"the file form cannot say {words} ({member}); a pool made anew would not have it"
         yield info("not-in-file-form", message, detail={"member": member})

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
-from fracgpu.providers.aks.facts import SPOT_TAINT
-from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
+from fracgpu.providers.aks.facts import DOMAIN, SPOT_TAINT
+from fracgpu.providers.kubernetes_syntax import (
+    RESERVED,
+    SETTABLE,
+    check_labels,
+    check_taints,
+    in_domain,
+    is_reserved,
+    may_be_set,
+)
 from fracgpu.resolve import ResolvedPool
-
-_AZURE = "kubernetes.azure.com"
-_KUBERNETES = ("kubernetes.io", "k8s.io")
-_ALLOWED = ("kubelet.kubernetes.io", "node.kubernetes.io")
-"""https://github.com/Azure/AKS/issues/2866, https://github.com/Azure/AKS/issues/4613"""
 
 _OWN = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
 """Labels without a domain that AKS sets itself (https://github.com/Azure/karpenter-provider-azure/issues/1707)."""
@@ -29,13 +32,14 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
 
 
 def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
+    """https://github.com/Azure/AKS/issues/2866, https://github.com/Azure/AKS/issues/4613"""
     for key in pool.labels:
         field = f"spec.labels.{key}"
-        if in_domain(key, _AZURE):
-            message = f"{key}: AKS keeps labels of {_AZURE} for itself"
+        if in_domain(key, DOMAIN):
+            message = f"{key}: AKS keeps labels of {DOMAIN} for itself"
             yield Finding("invalid-label", message, field=field, hint="use a domain of your own", link=_LABELS)
-        elif in_domain(key, *_KUBERNETES) and not in_domain(key, *_ALLOWED):
-            message = f"{key}: of {' and '.join(_KUBERNETES)} AKS takes only {' and '.join(_ALLOWED)}"
+        elif is_reserved(key) and not may_be_set(key):
+            message = f"{key}: of {' and '.join(RESERVED)} AKS takes only {' and '.join(SETTABLE)}"
             near = (f"node.kubernetes.io/{key.rpartition('/')[2]}",)
             hint = f"{near[0]}, or a domain of your own"
             yield Finding("invalid-label", message, field=field, hint=hint, nearest=near, link=_LABELS)
@@ -51,7 +55,7 @@ def _taints(pool: ResolvedPool) -> Iterator[Finding]:
             message = f"the taint {taint.key} has no value; az and the autoscaler read key=value:Effect only"
             link = "https://learn.microsoft.com/azure/aks/use-node-taints"
             yield Finding("invalid-taint", message, field="spec.taints", hint=hint, nearest=(hint,), link=link)
-        if in_domain(taint.key, _AZURE) and not (pool.spot and taint == SPOT_TAINT):
-            message = f"{taint.key}: AKS keeps taints of {_AZURE} for itself"
+        if in_domain(taint.key, DOMAIN) and not (pool.spot and taint == SPOT_TAINT):
+            message = f"{taint.key}: AKS keeps taints of {DOMAIN} for itself"
             hint = "leave it out: AKS adds the taint of Spot nodes itself"
             yield Finding("invalid-taint", message, field="spec.taints", hint=hint)

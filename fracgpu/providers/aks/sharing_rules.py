@@ -18,10 +18,6 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
     """Every finding about the cut, and about who runs the plugin."""
     if isinstance(pool.sharing.cut, Mig) and not pool.machine.fractional:
         yield from _mig(pool, pool.sharing.cut)
-    if pool.backend is not None and pool.eks.backend is None:
-        message = f"AKS cuts GPUs itself, by gpuInstanceProfile, when a node is made; {pool.backend} is a way of EKS"
-        field = "spec.sharing.mig.backend"
-        yield Finding("not-expressible", message, field=field, hint="leave the backend out", link=MIG_DOCS)
     if os_type(pool) == "Windows" and pool.sharing.kind is not SharingKind.WHOLE:
         message = f"GPUs are neither cut nor shared on Windows nodes ({os_sku(pool)})"
         yield Finding(

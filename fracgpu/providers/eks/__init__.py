@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import Finding
+from fracgpu.errors import Finding, PartNotInstalled
 from fracgpu.plan import Resource
-from fracgpu.providers import Form, Session, Support
+from fracgpu.providers import Form, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import KIND, desired
 from fracgpu.providers.eks.facts import node_facts
-from fracgpu.providers.eks.file_form import read
 from fracgpu.providers.eks.rules import rules
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
+from fracgpu.spec import NodePool
 
 __all__ = [
     "FORMS",
@@ -64,6 +64,13 @@ FORMS: Mapping[Form, str] = {
 }
 
 
+def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
+    """The file form of a pool, and notes on what it cannot say."""
+    from fracgpu.providers.eks.file_form import read as read_pool
+
+    return read_pool(observed)
+
+
 def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
     """The bodies as a command or a configuration of another tool; what it cannot say is a note."""
     from fracgpu.providers.eks.forms import render as render_form
@@ -73,11 +80,18 @@ def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tup
 
 def sign_in_hint() -> str:
     """The command that signs a person in."""
-    return "aws sso login, or aws configure"
+    from fracgpu.providers.eks.failures import SIGN_IN
+
+    return SIGN_IN
 
 
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
-    from fracgpu.providers.eks.session import connect as open_session
-
+    try:
+        from fracgpu.providers.eks.session import connect as open_session
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("boto"):
+            raise
+        message = f"AWS's SDK is not installed: {error.name} is missing"
+        raise PartNotInstalled(message, hint="pip install boto3") from error
     return open_session(cluster, access)

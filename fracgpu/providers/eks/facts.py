@@ -5,10 +5,9 @@ from __future__ import annotations
 from fracgpu.advertise import NodeFacts, PluginOwner
 from fracgpu.migconfig import LABEL as MIG_LABEL
 from fracgpu.migconfig import config_name
-from fracgpu.pluginkey import LABEL as PLUGIN_LABEL
-from fracgpu.pluginkey import key_of
+from fracgpu.providers.plugin_facts import config_label, max_per_container
 from fracgpu.resolve import ResolvedPool
-from fracgpu.sharing import Backend, Mig, Mps, TimeSlicing
+from fracgpu.sharing import Backend, Mig
 from fracgpu.spec import Capacity, Taint, TaintEffect
 
 NODEGROUP_LABEL = "eks.amazonaws.com/nodegroup"
@@ -28,16 +27,15 @@ def node_facts(pool: ResolvedPool) -> NodeFacts:
         taints=pool.taints,
         selector={NODEGROUP_LABEL: pool.name},
         plugin=PluginOwner.IMAGE if pool.backend is Backend.BOTTLEROCKET else PluginOwner.CLUSTER,
-        max_per_container=_max_per_container(pool),
+        max_per_container=max_per_container(pool.sharing.share),
     )
 
 
 def labels(pool: ResolvedPool) -> dict[str, str]:
     """The labels that the group is made with: the user's, and those that device plugin and MIG manager look for."""
     own = dict(pool.labels)
-    key = key_of(pool.sharing)
-    if key and pool.backend is not Backend.BOTTLEROCKET:
-        own[PLUGIN_LABEL] = key
+    if pool.backend is not Backend.BOTTLEROCKET:
+        own |= config_label(pool.sharing)
     if pool.backend is Backend.GPU_OPERATOR and isinstance(pool.sharing.cut, Mig):
         own[MIG_LABEL] = config_name(pool.gpu, pool.sharing.cut)
     return own
@@ -82,12 +80,3 @@ def _added(pool: ResolvedPool) -> dict[str, str]:
 def instance_types(pool: ResolvedPool) -> tuple[str, ...]:
     """The types that the group may have, in the order in which they are tried; else the pool's machine."""
     return tuple(pool.eks.instance_types or (pool.machine.name,))
-
-
-def _max_per_container(pool: ResolvedPool) -> int | None:
-    """NVIDIA's plugin gives a container as many shares as it asks for, unless told otherwise; one only of MPS
-    (https://github.com/NVIDIA/k8s-device-plugin#with-cuda-mps)."""
-    share = pool.sharing.share
-    if isinstance(share, Mps):
-        return 1
-    return 1 if isinstance(share, TimeSlicing) and share.one_per_container else None

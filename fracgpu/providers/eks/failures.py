@@ -13,6 +13,7 @@ from typing import Any
 from fracgpu.errors import (
     Busy,
     CloudError,
+    DrainBlocked,
     Forbidden,
     FracgpuError,
     NotFound,
@@ -152,7 +153,7 @@ def _limit(said: Said) -> FracgpuError:
 
 
 def _not_found(said: Said) -> FracgpuError:
-    return NotFound(said.message.rstrip("."), detail=said.detail)
+    return NotFound(said.message.rstrip("."), hint="fracgpu pool list --all", detail=said.detail)
 
 
 def _zones(said: Said) -> FracgpuError:
@@ -161,7 +162,7 @@ def _zones(said: Said) -> FracgpuError:
 
 
 def _other(said: Said) -> FracgpuError:
-    return CloudError(f"AWS refused it: {said.message}", detail=said.detail)
+    return CloudError(f"AWS refused: {said.message}", hint="the cloud's own words are in detail", detail=said.detail)
 
 
 _BY_CODE: dict[str, Callable[[Said], FracgpuError]] = {
@@ -204,7 +205,6 @@ class Issue:
 _ADVICE = {
     "NodeCreationFailure": "the nodes did not join: look at user data, role and network; an unknown setting stops "
     "Bottlerocket's first boot",
-    "PodEvictionFailure": "a PodDisruptionBudget keeps pods on the old nodes: kubectl get pdb -A",
     "Ec2LaunchTemplateInvalidConfiguration": "the launch template is not one that EKS takes",
     "Ec2LaunchTemplateNotFound": "the launch template is gone: make the pool anew",
     "Ec2LaunchTemplateVersionMismatch": "somebody changed EKS's own copy of the launch template: make the pool anew",
@@ -227,9 +227,19 @@ def problem(name: str, issues: Sequence[Issue], what: str) -> FracgpuError:
     if not issues:
         return PoolFailed(f"{name} {what}, and AWS does not say why", hint=hint)
     first = issues[0]
+    if first.code == "PodEvictionFailure":
+        return _drain(name, what, issues)
     advice = _ADVICE.get(first.code)
     detail = {"code": first.code, "message": first.message, "issues": _listed(issues)}
     return PoolFailed(f"{name} {what}: {first.code}: {first.message}", hint=advice or hint, detail=detail)
+
+
+def _drain(name: str, what: str, issues: Sequence[Issue]) -> DrainBlocked:
+    """Pods that may not be evicted keep the old nodes
+    (https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html)."""
+    message = f"{name} {what}: a node could not be drained: {issues[0].message}"
+    hint = "look at PodDisruptionBudgets: kubectl get pdb -A"
+    return DrainBlocked(message, hint=hint, detail={"code": issues[0].code, "issues": _listed(issues)})
 
 
 def _listed(issues: Sequence[Issue]) -> list[dict[str, str]]:

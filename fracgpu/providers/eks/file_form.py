@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from fracgpu.catalog import query
 from fracgpu.catalog.load import load
@@ -19,9 +18,10 @@ from fracgpu.providers.eks.facts import STARTUP_TAINT
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name
 from fracgpu.providers.eks.read_sharing import Seen, read_sharing
 from fracgpu.providers.eks.template import DEFAULT_VOLUME, decode
+from fracgpu.providers.file_members import nodes, some, taints, unless
 from fracgpu.resolve import resolve
 from fracgpu.sharing import Backend
-from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, NodePool
+from fracgpu.spec import NodePool
 
 UNSAID = {"remoteAccess": "remote access", "warmPoolConfig": "a warm pool"}
 """Members of CreateNodegroup that the file form has no word for; a group made anew would not have them."""
@@ -44,26 +44,23 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
     body = settled(observed.resources[-1]).body
     data = _template_data(observed)
     machine = _machine(body, data)
+    sizes = body["scalingConfig"]
     seen = read_sharing(body, decode(data.get("UserData")), machine)
     spec: Json = {
         "cluster": observed.cluster.to_json(),
         "gpu": machine.gpu if machine else None,
         "machine": _first_type(body, data),
         "sharing": seen.sharing,
-        "nodes": _nodes(body["scalingConfig"]),
+        "nodes": nodes(sizes["minSize"], sizes["maxSize"], sizes["desiredSize"]),
         "capacity": _capacity(body, data),
-        "disk": _some({"sizeGb": _disk(body, data)}),
+        "disk": some({"sizeGb": _disk(body, data)}),
         "labels": seen.labels,
         "tags": body.get("tags"),
-        **_taints(body, startup=_startup(body, seen)),
-        "eks": _some(_options(observed, body, data, machine, seen)),
+        **taints(_taints(body, startup=_startup(body, seen))),
+        "eks": some(_options(observed, body, data, machine, seen)),
     }
-    written = {"metadata": {"name": observed.name}, "spec": _some(spec)}
+    written = {"metadata": {"name": observed.name}, "spec": some(spec)}
     return NodePool.model_validate(_without_autoscaler_tags(written)), tuple(_notes(observed, machine, data, seen))
-
-
-def _some(members: Json) -> Json:
-    return {key: value for key, value in members.items() if value not in (None, [], {})}
 
 
 def _template_data(observed: Observed) -> Json:
@@ -83,15 +80,6 @@ def _first_type(body: Json, data: Json) -> str | None:
 def _machine(body: Json, data: Json) -> Machine | None:
     rows = query.find_machine(load(), ProviderName.EKS, _first_type(body, data) or "")
     return rows[0] if rows else None
-
-
-def _nodes(sizes: Json) -> Json:
-    """Under autoscaling the first count is told only where it is not min, and never outside the limits."""
-    low, high, count = sizes["minSize"], sizes["maxSize"], sizes["desiredSize"]
-    if low == high:
-        return {"count": low}
-    count = min(max(count, low), high)
-    return {"min": low, "max": high, **({"count": count} if count != low else {})}
 
 
 def _capacity(body: Json, data: Json) -> str | None:
@@ -123,20 +111,12 @@ def _startup(body: Json, seen: Seen) -> bool:
     return tainted and seen.backend is Backend.GPU_OPERATOR and "mig" in seen.sharing
 
 
-def _taints(body: Json, *, startup: bool) -> Json:
-    """The user's taints; the GPU taint is told by its absence, the startup taint by its option."""
+def _taints(body: Json, *, startup: bool) -> Iterator[Json]:
+    """All but the startup taint, which is told by its option."""
     words = {native: effect.value for effect, native in EFFECTS.items()}
-    taints = [
-        {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
-        for taint in sorted(body.get("taints", ()), key=taint_order)
-        if taint.get("effect") in words and not (startup and taint["key"] == STARTUP_TAINT.key)
-    ]
-    key, value, effect = GPU_TAINT
-    ours = {"key": key, "value": value, "effect": effect.value}
-    keys = [taint["key"] for taint in taints]
-    if keys.count(GPU_TAINT_KEY) == 1 and ours in taints:
-        taints.remove(ours)
-    return {"taints": taints, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
+    for taint in sorted(body.get("taints", ()), key=taint_order):
+        if taint.get("effect") in words and not (startup and taint["key"] == STARTUP_TAINT.key):
+            yield {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
 
 
 def _options(observed: Observed, body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json:
@@ -151,14 +131,10 @@ def _options(observed: Observed, body: Json, data: Json, machine: Machine | None
         "nodeRepairConfig": body.get("nodeRepairConfig"),
         "launchTemplate": _foreign_template(observed, body),
         "reservation": _reservation(data),
-        "diskType": _unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
+        "diskType": unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
         "startupTaint": _startup(body, seen) or None,
         "capacityBlock": _capacity_block(body, data, machine),
     }
-
-
-def _unless(value: Any, usual: Any) -> Any:
-    return None if value == usual else value
 
 
 def _ami_type(body: Json, machine: Machine | None, backend: Backend | None) -> str | None:
@@ -202,7 +178,7 @@ def _without_autoscaler_tags(written: Json) -> Json:
         return written
     if all(have.get(key) == value for key, value in own.items()):
         kept = {key: value for key, value in have.items() if key not in own}
-        return {**written, "spec": _some({**spec, "tags": kept})}
+        return {**written, "spec": some({**spec, "tags": kept})}
     return {**written, "spec": {**spec, "eks": {**spec.get("eks", {}), "autoscalerTags": False}}}
 
 

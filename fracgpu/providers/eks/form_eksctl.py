@@ -18,6 +18,7 @@ from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.desired import EFFECTS, NEW
 from fracgpu.providers.eks.form_gaps import gap, open_members
 from fracgpu.providers.eks.template import USER_DATA
+from fracgpu.providers.file_members import some
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend
 
@@ -31,15 +32,11 @@ def eksctl(resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tupl
     config = {
         "apiVersion": "eksctl.io/v1alpha5",
         "kind": "ClusterConfig",
-        "metadata": _some({"name": pool.cluster.name, "region": pool.cluster.region or "REGION"}),
-        "managedNodeGroups": [_some(_group(group.body, template, pool))],
+        "metadata": some({"name": pool.cluster.name, "region": pool.cluster.region or "REGION"}),
+        "managedNodeGroups": [some(_group(group.body, template, pool))],
     }
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     return text, tuple(_notes(group.body, template, pool))
-
-
-def _some(members: Json) -> Json:
-    return {key: value for key, value in members.items() if value not in (None, [], {})}
 
 
 def _group(body: Json, template: Resource | None, pool: ResolvedPool) -> Json:
@@ -56,7 +53,7 @@ def _group(body: Json, template: Resource | None, pool: ResolvedPool) -> Json:
         "labels": body.get("labels"),
         "taints": [_taint(taint) for taint in body.get("taints", ())],
         "tags": body.get("tags"),
-        "updateConfig": _some(
+        "updateConfig": some(
             {key: value for key, value in body.get("updateConfig", {}).items() if key != "updateStrategy"}
         ),
         "nodeRepairConfig": body.get("nodeRepairConfig"),
@@ -79,7 +76,7 @@ def _launch(body: Json, template: Resource | None, pool: ResolvedPool) -> Json:
     if _named(body, template, pool):
         said = body["launchTemplate"]
         version = "1" if said.get("version") == NEW else said.get("version")
-        return {**machine, "launchTemplate": _some({"id": said.get("id", TEMPLATE_ID), "version": version})}
+        return {**machine, "launchTemplate": some({"id": said.get("id", TEMPLATE_ID), "version": version})}
     data = template.body["LaunchTemplateData"] if template else {}
     disk = (data.get("BlockDeviceMappings") or [{}])[0].get("Ebs", {})
     return {
@@ -119,7 +116,7 @@ def _reservation(data: Json) -> Json:
 
 def _taint(taint: Json) -> Json:
     words = {native: effect.value for effect, native in EFFECTS.items()}
-    return _some({**taint, "effect": words[taint["effect"]]})
+    return some({**taint, "effect": words[taint["effect"]]})
 
 
 def _notes(body: Json, template: Resource | None, pool: ResolvedPool) -> Iterator[Finding]:

@@ -12,12 +12,13 @@ from fracgpu.migconfig import LABEL as MIG_LABEL
 from fracgpu.providers import MANAGED
 from fracgpu.providers.eks.autoscaler import ACCELERATOR, PREFIX, resource_tags
 from fracgpu.providers.eks.facts import labels, taints
-from fracgpu.providers.kubernetes_syntax import check_labels, check_taints
+from fracgpu.providers.kubernetes_syntax import RESERVED as KUBERNETES
+from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig, Strategy
 from fracgpu.spec import GPU_TAINT_KEY
 
-RESERVED = ("kubernetes.io/", "k8s.io/", "eks.amazonaws.com/")
+RESERVED = (*KUBERNETES, "eks.amazonaws.com")
 _RESERVED_LINK = "https://github.com/aws/containers-roadmap/issues/1451"
 
 PRESENT = "nvidia.com/gpu.present"
@@ -43,9 +44,9 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
 def _labels(pool: ResolvedPool) -> Iterator[Finding]:
     for key, value in pool.labels.items():
         field = f"spec.labels.{key}"
-        reserved = next((word for word in RESERVED if word in key), None)
+        reserved = next((word for word in RESERVED if in_domain(key, word)), None)
         if reserved:
-            message = f"{key}: EKS takes no label with {reserved} in its key"
+            message = f"{key}: EKS takes no labels of {reserved}"
             yield Finding("invalid-label", message, field=field, hint="use a domain of your own", link=_RESERVED_LINK)
         elif len(key) > LONGEST_KEY:
             message = f"{key}: EKS takes label keys of at most {LONGEST_KEY} characters, domain included"
@@ -90,7 +91,7 @@ def _taints(pool: ResolvedPool) -> Iterator[Finding]:
             message = f"the taint {taint.key} has no value, and the Cluster Autoscaler does not see such taints"
             link = "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/aws_manager.go"
             yield warning("scale-from-zero-blind", message, field="spec.taints", hint=near[0], nearest=near, link=link)
-        elif taint.key == GPU_TAINT_KEY and taint.value != "present" and PRESENT not in pool.labels:
+        if taint.key == GPU_TAINT_KEY and taint.value != "present" and PRESENT not in pool.labels:
             message = f"node feature discovery tolerates {GPU_TAINT_KEY}=present alone, so no device plugin would start"
             link = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml"
             hint = f"{near[0]}, or the label {PRESENT}=true"

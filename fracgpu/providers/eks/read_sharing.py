@@ -13,7 +13,8 @@ from fracgpu.catalog.models import Gpu, Machine
 from fracgpu.errors import Finding, info
 from fracgpu.plan import Json
 from fracgpu.providers.eks import bottlerocket, user_data
-from fracgpu.sharing import Backend, Layout, Mig, Mps, Strategy
+from fracgpu.providers.file_members import sharing_of, unknown_key
+from fracgpu.sharing import Backend, Layout, Mig, Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def read_sharing(body: Json, text: str, machine: Machine | None) -> Seen:
     if str(body.get("amiType", "")).startswith("BOTTLEROCKET"):
         return _bottlerocket(labels, text, gpu)
     mig, backend, notes = _cut(labels, text, gpu, machine.gpu_count if machine else 0)
-    sharing, kept, more = _share(labels, mig)
+    sharing, kept, more = _share(labels, mig, machine)
     return Seen(sharing, kept, backend, (*notes, *more))
 
 
@@ -112,34 +113,21 @@ def _canonical(gpu: Gpu, device: dict[str, int] | None) -> Layout | None:
     return geometry.Layout.of(gpu, device).profiles if device else None
 
 
-def _share(labels: dict[str, str], mig: Json) -> tuple[Json, dict[str, str], tuple[Finding, ...]]:
+def _share(
+    labels: dict[str, str], mig: Json, machine: Machine | None
+) -> tuple[Json, dict[str, str], tuple[Finding, ...]]:
     """The whole `sharing`: the cut with its strategy and the share that the plugin's key means; the labels that are
     left."""
     kept = dict(labels)
-    sharing: Json = {}
+    cut: Json = {}
     if mig:
         kept.pop(migconfig.LABEL, None)
         several = len(mig.get("layout", {})) > 1 or "devices" in mig
-        strategy = Strategy.MIXED if several or _mixed(labels) else Strategy.SINGLE
-        sharing["mig"] = {**mig, "strategy": strategy.value}
+        cut = {**mig, "strategy": (Strategy.MIXED if several else Strategy.SINGLE).value}
     key = kept.pop(pluginkey.LABEL, None)
-    if key is None:
-        return sharing, kept, ()
-    means = pluginkey.meaning(key)
-    if means is None or (means.mixed and not mig):
-        return {**sharing, "configKey": key}, kept, (_unread(f"the plugin config {key}"),)
-    return {**sharing, **_spoken(means)}, kept, ()
-
-
-def _spoken(config: pluginkey.PluginConfig) -> Json:
-    share = config.share
-    if share is None:
-        return {}
-    renamed = {"renameByDefault": True} if share.rename else {}
-    if isinstance(share, Mps):
-        return {"mps": {"replicas": share.replicas}, **renamed}
-    one = {"failRequestsGreaterThanOne": True} if share.one_per_container else {}
-    return {"timeSlicing": {"replicas": share.replicas, **one}, **renamed}
+    sharing = sharing_of(key, cut, machine)
+    notes = (unknown_key(key),) if key is not None and "configKey" in sharing else ()
+    return sharing, kept, notes
 
 
 def _unread(what: str) -> Finding:

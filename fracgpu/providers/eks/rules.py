@@ -45,7 +45,8 @@ def _name(pool: ResolvedPool) -> Iterator[Finding]:
 def _nodes(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.nodes.max > MOST_NODES:
         message = f"a node group has at most {MOST_NODES} nodes unless that quota was raised"
-        yield warning("nodes-over-quota", message, field="spec.nodes.max", hint="several pools, or raise the quota")
+        field = "spec.nodes.max" if pool.nodes.autoscaling else "spec.nodes.count"
+        yield warning("nodes-over-quota", message, field=field, hint="several pools, or raise the quota")
     if pool.nodes.count == 0:
         message = "a group that begins without nodes is ACTIVE at once, and proves neither quota nor stock nor slices"
         hint = "--nodes 1 asks for a machine at once"

@@ -22,8 +22,9 @@ _REBOOT = "https://github.com/NVIDIA/gpu-operator/issues/1606"
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:
     """Every finding about cut and share."""
-    yield from fraction_rules.check(pool)
-    if pool.machine.fractional:
+    refused = list(fraction_rules.check(pool))
+    if refused:
+        yield from refused
         return
     judged = verdict(combination_of(pool))
     if judged.code and judged.field != "spec.sharing.mps":
@@ -62,8 +63,8 @@ def _bottlerocket(pool: ResolvedPool, judged: Verdict) -> Iterator[Finding]:
     share = pool.sharing.share
     if judged.field == "spec.sharing.mps":
         yield _refusal(pool, judged)
-    elif isinstance(share, Mps) and share.replicas > plugin_rules.MPS_CLIENTS:
-        most = str(plugin_rules.MPS_CLIENTS)
+    elif isinstance(share, Mps) and share.replicas > plugin_rules.most_clients(pool):
+        most = str(plugin_rules.most_clients(pool))
         message = f"Bottlerocket takes at most {most} replicas under MPS, not {share.replicas}"
         field = "spec.sharing.mps.replicas"
         yield Finding(

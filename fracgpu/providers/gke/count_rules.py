@@ -22,7 +22,8 @@ def check(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     """What the counts make of zones, and what they leave unproven."""
     if pool.nodes.max > _NODES_LIMIT:
         message = f"{pool.nodes.max} nodes are more than a cluster may have"
-        yield Finding("nodes-out-of-range", message, field="spec.nodes.max", nearest=(str(_NODES_LIMIT),))
+        field = "spec.nodes.max" if pool.nodes.autoscaling else "spec.nodes.count"
+        yield Finding("nodes-out-of-range", message, field=field, nearest=(str(_NODES_LIMIT),))
     if not zones_of(pool, facts) and pool.cluster.location is not None:
         message = f"the zones of {pool.cluster.location} are not known offline: the count is computed for one zone"
         hint = "--zone (repeat) names them; with the cluster at hand they are asked for"
@@ -30,8 +31,7 @@ def check(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     zones = zone_count(pool, facts)
     if pool.nodes.count % zones:
         yield _uneven(pool, zones)
-    if pool.nodes.autoscaling:
-        yield from _first_nodes(pool, pool.nodes.count // zones * zones)
+    yield from _first_nodes(pool, pool.nodes.count // zones * zones)
 
 
 def _uneven(pool: ResolvedPool, zones: int) -> Finding:
@@ -47,12 +47,12 @@ def _uneven(pool: ResolvedPool, zones: int) -> Finding:
 
 
 def _first_nodes(pool: ResolvedPool, first: int) -> Iterator[Finding]:
-    if first < pool.nodes.min:
+    if pool.nodes.autoscaling and first < pool.nodes.min:
         least = f"min {pool.nodes.min}"
         message = f"the pool begins with {first} nodes, and the autoscaler raises it to {least} only when pods wait"
         hint = "a --nodes that is a multiple of the zones and at least min"
         yield warning("begins-below-min", message, field="spec.nodes.count", hint=hint, link=_EMPTY_START)
-    if first == 0:
+    if first == 0 and (pool.nodes.autoscaling or pool.nodes.count == 0):
         message = "a pool that begins without nodes proves neither quota nor stock; the first pod that waits will"
         hint = "--nodes 1 asks for a machine at once"
         yield info("capacity-unproven-at-zero", message, field="spec.nodes.count", hint=hint)

@@ -11,9 +11,10 @@ from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
 from fracgpu.plan import Json
 from fracgpu.providers import Observed
+from fracgpu.providers.file_members import nodes, some, taints
 from fracgpu.providers.gke.compare import settled
 from fracgpu.providers.gke.desired import EFFECTS, SCOPES, default_driver_version
-from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, NodePool
+from fracgpu.spec import NodePool
 
 UNSAID = {
     "preemptible": "preemptible machines (Spot is what replaced them)",
@@ -55,19 +56,15 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         "sharing": _sharing(gpu, machine) if gpu else None,
         "nodes": _nodes(body),
         "capacity": _capacity(config),
-        "disk": _some({"sizeGb": config.get("diskSizeGb")}),
+        "disk": some({"sizeGb": config.get("diskSizeGb")}),
         "zones": _zones(body, observed.cluster.location),
         "labels": config.get("labels"),
         "tags": config.get("resourceLabels"),
-        **_taints(config),
-        "gke": _some(_options(body, gpu, machine)),
+        **taints(_taints(config)),
+        "gke": some(_options(body, gpu, machine)),
     }
-    written = {"metadata": {"name": observed.name}, "spec": _some(spec)}
+    written = {"metadata": {"name": observed.name}, "spec": some(spec)}
     return NodePool.model_validate(written), tuple(_notes(observed, gpu))
-
-
-def _some(members: Json) -> Json:
-    return {key: value for key, value in members.items() if value not in (None, [], {})}
 
 
 def _machine(config: Json) -> Machine | None:
@@ -96,16 +93,12 @@ def _profile(size: str, machine: Machine | None) -> str:
 
 
 def _nodes(body: Json) -> Json:
-    """Totals. Under autoscaling the first count is told only where it is not min, and never outside the limits."""
-    first = body["initialNodeCount"] * (len(body.get("locations", ())) or 1)
+    """Totals."""
+    first: int = body["initialNodeCount"] * (len(body.get("locations", ())) or 1)
     scaling = body.get("autoscaling")
     if not scaling:
         return {"count": first}
-    low, high = scaling["totalMinNodeCount"], scaling.get("totalMaxNodeCount", 0)
-    if low == high:
-        return {"count": low}
-    first = min(max(first, low), high)
-    return _some({"min": low, "max": high, "count": first if first != low else None})
+    return nodes(scaling["totalMinNodeCount"], scaling.get("totalMaxNodeCount", 0), first)
 
 
 def _capacity(config: Json) -> str | None:
@@ -119,20 +112,11 @@ def _zones(body: Json, location: str | None) -> list[str] | None:
     return None if zones == [location] else zones
 
 
-def _taints(config: Json) -> Json:
-    """The user's taints; the GPU taint is told by its absence."""
+def _taints(config: Json) -> Iterator[Json]:
     words = {native: effect.value for effect, native in EFFECTS.items()}
-    taints = [
-        {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
-        for taint in config.get("taints", ())
-        if taint.get("effect") in words
-    ]
-    key, value, effect = GPU_TAINT
-    ours = {"key": key, "value": value, "effect": effect.value}
-    keys = [taint["key"] for taint in taints]
-    if keys.count(GPU_TAINT_KEY) == 1 and ours in taints:
-        taints.remove(ours)
-    return {"taints": taints, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
+    for taint in config.get("taints", ()):
+        if taint.get("effect") in words:
+            yield {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
 
 
 def _options(body: Json, gpu: Json | None, machine: Machine | None) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
 from fracgpu.pluginkey import LABEL
-from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
+from fracgpu.providers.kubernetes_syntax import RESERVED, check_labels, check_taints, is_reserved, may_be_set
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import SharingKind
 from fracgpu.spec import GPU_TAINT_KEY
@@ -19,7 +19,6 @@ NO_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
 USERS_OWN = frozenset({f"cloud.google.com/{NO_PLUGIN}", "cloud.google.com/gke-nvidia-gpu-dra-driver"})
 """Labels of cloud.google.com that are for users to set."""
 
-_RESERVED = ("kubernetes.io", "k8s.io")
 _TAG_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
 _TAG_VALUE = re.compile(r"[-_a-z0-9]{0,63}")
 _TAG_FORM = "lower-case letters, digits, '_' and '-', at most 63"
@@ -42,8 +41,11 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
 def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
     for key in pool.labels:
         field = f"spec.labels.{key}"
-        if in_domain(key, *_RESERVED):
-            message = f"{key}: labels of {' and '.join(_RESERVED)} are Kubernetes' own"
+        if is_reserved(key) and may_be_set(key):
+            message = f"{key}: that GKE takes labels of this domain is not documented"
+            yield warning("label-reserved", message, field=field, hint="use a domain of your own")
+        elif is_reserved(key):
+            message = f"{key}: labels of {' and '.join(RESERVED)} are Kubernetes' own"
             yield Finding("invalid-label", message, field=field, hint="use a domain of your own")
         elif key.rpartition("/")[2] == NO_PLUGIN and pool.sharing.kind is not SharingKind.WHOLE:
             message = f"{key} keeps GKE's device plugin off the nodes, and MIG and sharing live in that plugin"
@@ -66,12 +68,10 @@ def _empty_taints(pool: ResolvedPool) -> Iterator[Finding]:
         if taint.value:
             continue
         hint = f"{taint.key}=present:{taint.effect}"
+        message = f"the taint {taint.key} has no value; autoscalers that scale from zero may not see it"
         if taint.key == GPU_TAINT_KEY:
-            message = "the GPU taint has no value, and charts that tolerate nvidia.com/gpu=present do not match it"
-            yield Finding("invalid-taint", message, field="spec.taints", hint=hint, nearest=(hint,))
-        else:
-            message = f"the taint {taint.key} has no value; autoscalers that scale from zero may not see it"
-            yield warning("taint-without-value", message, field="spec.taints", hint=hint, nearest=(hint,))
+            message = "the GPU taint has no value, and what tolerates nvidia.com/gpu=present alone is kept off"
+        yield warning("taint-without-value", message, field="spec.taints", hint=hint, nearest=(hint,))
 
 
 def _tags(pool: ResolvedPool) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ def check(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
         yield from _mig(pool, pool.sharing.cut)
     yield from _share(pool, facts)
     yield from _plugin(pool)
+    yield from _driver(pool)
 
 
 def _share_name(pool: ResolvedPool) -> str:
@@ -63,11 +64,6 @@ def _not_expressible(
 
 
 def _mig_notes(pool: ResolvedPool) -> Iterator[Finding]:
-    if pool.gke.driver == "None":
-        message = "without the managed driver nothing partitions the GPUs"
-        hint = "leave gke.driver out"
-        near = ("Install",)
-        yield Finding("driver-none-with-mig", message, field="spec.gke.driver", hint=hint, nearest=near, link=_MIG)
     if pool.gpu.reboots_for_mig:
         message = f"a node with {pool.gpu.product} reboots once before its slices are there"
         yield info("first-boot-reboots", message, field="spec.sharing.mig")
@@ -131,6 +127,18 @@ def _plugin(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.sharing.config_key is not None:
         message = "GKE's device plugin reads no plugin config; its sharing is a field of the pool"
         yield Finding("not-expressible", message, field="spec.sharing.configKey", hint="leave it out", link=_SHARING)
-    if pool.backend is not None:
-        message = f"GKE cuts and shares GPUs itself; {pool.backend} is a way of EKS"
-        yield Finding("not-expressible", message, field="spec.sharing.mig.backend", hint="leave it out")
+
+
+def _driver(pool: ResolvedPool) -> Iterator[Finding]:
+    """Without the managed driver a DaemonSet of Google's installs it; one variant of that cuts the GPUs too
+    (https://github.com/GoogleCloudPlatform/container-engine-accelerators/tree/master/nvidia-driver-installer)."""
+    if pool.gke.driver != "None":
+        return
+    field, link = "spec.gke.driver", "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus#installing_drivers"
+    if isinstance(pool.sharing.cut, Mig):
+        message = "GKE cuts the GPUs with the driver that it installs; without it nothing does until you see to it"
+        hint = "leave gke.driver out, or apply the MIG variant of Google's driver installer"
+        yield warning("driver-none-with-mig", message, field=field, hint=hint, nearest=("Install",), link=link)
+    else:
+        message = "GKE installs no driver; until something else does, the nodes have no nvidia.com/gpu"
+        yield info("driver-none", message, field=field, hint="apply Google's driver installer", link=link)

@@ -34,7 +34,7 @@ SHOWN: dict[str, tuple[Json, Any]] = {
         A100_MIG,
         lambda shown: {**shown, "nodeLabels": None, "virtualMachinesProfile": None, "minCount": None, "maxCount": None},
     ),
-    "the label of Spot nodes": (
+    "labels of kubernetes.azure.com, such as that of Spot nodes": (
         SPOT,
         lambda shown: {**shown, "nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"}},
     ),

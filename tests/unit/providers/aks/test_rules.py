@@ -286,7 +286,11 @@ NOTED = [
     pytest.param(A100_MIG, "device-plugin-needed", "spec.sharing.mig.strategy", Level.INFO, id="strategy single"),
     pytest.param(PLAIN, "plugin-config-needed", "spec.sharing", Level.INFO, id="config"),
     pytest.param(
-        spec(nodes={"min": 0, "max": 3}), "capacity-unproven-at-zero", "spec.nodes", Level.INFO, id="empty at first"
+        spec(nodes={"min": 0, "max": 3}),
+        "capacity-unproven-at-zero",
+        "spec.nodes.count",
+        Level.INFO,
+        id="empty at first",
     ),
     pytest.param(spec(nodes={"min": 0, "max": 1}), "max-one-from-zero", "spec.nodes.max", Level.INFO, id="max 1"),
     pytest.param(

@@ -54,6 +54,9 @@ GROUPS: dict[str, dict[str, Any]] = {
         "labels": {MIG: "my-layout"},
         "taints": [{"key": "fracgpu.dev/mig-pending", "value": "true", "effect": "NO_SCHEDULE"}],
     },
+    "MPS on slices": {"labels": {MIG: "all-1g.5gb", "nvidia.com/device-plugin.config": "mps-4"}},
+    "one share": {"labels": {"nvidia.com/device-plugin.config": "time-sliced-1"}},
+    "shares without end": {"labels": {"nvidia.com/device-plugin.config": f"time-sliced-{10**20}"}},
     "a plain image": {"amiType": "AL2023_x86_64_NVIDIA", "diskSize": 500},
     "bottlerocket without settings": {"amiType": "BOTTLEROCKET_x86_64_NVIDIA"},
     "a template of its own": {"launchTemplate": {"id": "lt-1", "name": "mine", "version": "7"}},
@@ -115,7 +118,8 @@ def test_a_name_too_long_for_its_layouts_is_noted() -> None:
 
 
 NOTES = {
-    "a key of somebody's own": ("sharing-unknown", "spec.sharing"),
+    "a key of somebody's own": ("config-key-unknown", "spec.sharing.configKey"),
+    "MPS on slices": ("config-key-unknown", "spec.sharing.configKey"),
     "a config of somebody's own": ("sharing-unknown", "spec.sharing"),
     "a template of its own": ("foreign-launch-template", "spec.eks.launchTemplate"),
     "remote access": ("not-in-file-form", None),

@@ -1,0 +1,85 @@
+"""Members of the file form that are read the same on every cloud, once its own words are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fracgpu.catalog.models import Machine
+from fracgpu.errors import Finding, info
+from fracgpu.plan import Json
+from fracgpu.pluginkey import PluginConfig, meaning
+from fracgpu.sharing import Mps
+from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, LARGEST
+
+
+def some(members: Json) -> Json:
+    """The members that say something."""
+    return {key: value for key, value in members.items() if value not in (None, [], {})}
+
+
+def unless(value: Any, usual: Any) -> Any:
+    """A value; None where it is what stands when nothing is said."""
+    return None if value == usual else value
+
+
+def nodes(low: int, high: int, count: int) -> Json:
+    """Under autoscaling the count is told only where it is not min, and never outside the limits."""
+    if low == high:
+        return {"count": low}
+    count = min(max(count, low), high)
+    return some({"min": low, "max": high, "count": unless(count, low)})
+
+
+def taints(rows: Iterable[Json]) -> Json:
+    """The user's taints, in Kubernetes' words; the GPU taint is told by its absence."""
+    found = list(rows)
+    key, value, effect = GPU_TAINT
+    ours = {"key": key, "value": value, "effect": effect.value}
+    keys = [taint["key"] for taint in found]
+    if keys.count(GPU_TAINT_KEY) == 1 and ours in found:
+        found.remove(ours)
+    return {"taints": found, "gpuTaint": None if GPU_TAINT_KEY in keys else False}
+
+
+def sharing_of(key: str | None, mig: Json, machine: Machine | None) -> Json:
+    """`sharing` of a pool with this cut whose nodes name this plugin config.
+
+    A key that is not one of ours, or means what the rules would not take, is kept as a name like any other.
+    """
+    sharing: Json = {"mig": mig} if mig else {}
+    if key is None:
+        return sharing
+    config = meaning(key)
+    if config is None or not _sayable(config, cut=bool(mig), machine=machine):
+        return {**sharing, "configKey": key}
+    if config.mixed:
+        sharing["mig"] = {**mig, "strategy": "mixed"}
+    return sharing | _share(config)
+
+
+def _sayable(config: PluginConfig, *, cut: bool, machine: Machine | None) -> bool:
+    if config.mixed and not cut:
+        return False
+    share = config.share
+    if share is None:
+        return True
+    counted = 1 < share.replicas <= LARGEST
+    return counted and not (cut and isinstance(share, Mps)) and not (machine and machine.fractional)
+
+
+def _share(config: PluginConfig) -> Json:
+    share = config.share
+    if share is None:
+        return {}
+    renamed = {"renameByDefault": True} if share.rename else {}
+    if isinstance(share, Mps):
+        return {"mps": {"replicas": share.replicas}, **renamed}
+    one = {"failRequestsGreaterThanOne": True} if share.one_per_container else {}
+    return {"timeSlicing": {"replicas": share.replicas, **one}, **renamed}
+
+
+def unknown_key(key: str) -> Finding:
+    """The note on a config key that was kept as a name."""
+    message = f"what the config key {key} shares is in the plugin's ConfigMap alone"
+    return info("config-key-unknown", message, field="spec.sharing.configKey")
