@@ -51,6 +51,14 @@ def test_counts_and_limits(hand: Hand) -> None:
     assert hand.scale(2).outcome is Outcome.UNCHANGED
 
 
+def test_to_nothing_and_back(hand: Hand) -> None:
+    hand.create(spec(hand.cloud))
+    hand.scale(0)
+    assert hand.apply(spec(hand.cloud, nodes={"count": 0})).outcome is Outcome.UNCHANGED
+    hand.scale(3)
+    assert hand.read()["nodes"] == {"count": 3}
+
+
 def test_updates_add_to_what_is_there(hand: Hand) -> None:
     hand.create(spec(hand.cloud, tags={"owner": "a"}))
     hand.update(labels={"tier": "batch"}, tags={"cost": "b"}, taints=["dedicated=vision:NoSchedule"])
