@@ -16,47 +16,33 @@ from fracgpu.catalog import geometry, query
 from fracgpu.catalog.choose import Choice, choose
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import Gpu, Machine, Profile, ProviderName
+from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel, cluster_ref
 from fracgpu.errors import Finding, Level, info
 from fracgpu.sharing import Backend, Cut, Layout, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
 from fracgpu.spec import (
     GPU_TAINT,
     AksOptions,
     Capacity,
-    Cluster,
     EksOptions,
     GkeOptions,
     NodePool,
     NodePoolSpec,
     SharingSpec,
     Taint,
-    check,
 )
+from fracgpu.spec_rules import check
 
-
-@dataclass(frozen=True, slots=True)
-class ClusterRef:
-    """A cluster as its cloud finds it. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
-
-    provider: ProviderName
-    name: str
-    resource_group: str | None = None
-    subscription: str | None = None
-    project: str | None = None
-    location: str | None = None
-    region: str | None = None
-
-    def to_json(self) -> dict[str, str]:
-        """The members that are known, as the file form spells them."""
-        members = {
-            "provider": self.provider.value,
-            "name": self.name,
-            "resourceGroup": self.resource_group,
-            "subscription": self.subscription,
-            "project": self.project,
-            "location": self.location,
-            "region": self.region,
-        }
-        return {key: value for key, value in members.items() if value is not None}
+__all__ = [
+    "PLACEHOLDER",
+    "ClusterRef",
+    "Nodes",
+    "Resolution",
+    "ResolvedPool",
+    "camel",
+    "cluster_ref",
+    "default_name",
+    "resolve",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +118,6 @@ class Resolution:
         return tuple(finding for finding in self.findings if finding.level is Level.ERROR)
 
 
-PLACEHOLDER = "CLUSTER"
-"""Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""
-
-
 def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -> Resolution:
     """Resolve one pool. With `placeholder` a spec may leave its cluster open.
 
@@ -189,44 +171,6 @@ def _pool(
         machine_chosen=choice.chosen,
         notes=notes,
     )
-
-
-NEEDED = {ProviderName.AKS: ("resource_group",), ProviderName.GKE: ("location",), ProviderName.EKS: ()}
-"""Coordinates without which a cluster cannot be found, beside its name. The cloud's own defaults fill the others."""
-FOREIGN = {
-    ProviderName.AKS: ("project", "location", "region"),
-    ProviderName.GKE: ("resource_group", "subscription", "region"),
-    ProviderName.EKS: ("resource_group", "subscription", "project", "location"),
-}
-
-
-def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = False) -> ClusterRef | None:
-    """The cluster that was named; None, and findings, where it is incomplete."""
-    if given.provider is None:
-        hint = "--provider aks, gke or eks; --sandbox to try it without an account"
-        findings.append(Finding("missing-field", "no cloud is named", field="spec.cluster.provider", hint=hint))
-        return None
-    provider = ProviderName(given.provider)
-    for name in FOREIGN[provider]:
-        if getattr(given, name) is not None:
-            key = camel(name)
-            message = f"{key} is not part of a cluster of {provider.upper()}"
-            findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}"))
-    missing = [] if placeholder else [name for name in ("name", *NEEDED[provider]) if getattr(given, name) is None]
-    for name in missing:
-        key, flag = camel(name), "cluster" if name == "name" else name.replace("_", "-")
-        message = f"cluster.{key} is missing"
-        findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
-    if missing:
-        return None
-    coordinates = (given.resource_group, given.subscription, given.project, given.location, given.region)
-    return ClusterRef(provider, given.name or PLACEHOLDER, *coordinates)
-
-
-def camel(name: str) -> str:
-    """A name of the code as the file form spells it."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
 
 
 def _profiles(sharing: SharingSpec) -> list[str]:
@@ -389,17 +333,18 @@ def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Shar
         return said, bool(said)
     if said:
         return said, True
-    if spec.eks and (spec.eks.ami_type or "").upper().startswith("BOTTLEROCKET"):
+    image = ((spec.eks and spec.eks.ami_type) or "").upper()
+    if image.startswith("BOTTLEROCKET"):
         return Backend.BOTTLEROCKET, True
     cut = sharing.cut
     if not isinstance(cut, Mig):
         return Backend.DEVICE_PLUGIN, False
-    # Bottlerocket cuts every GPU into one profile and names slices by strategy single only:
+    # Bottlerocket cuts every GPU that it has settings for into one profile and names slices by strategy single only:
     # https://github.com/bottlerocket-os/bottlerocket/issues/4483
     name = cut.one_profile
     profile = next((row for row in gpu.profiles if row.name == name), None)
-    uniform = profile and cut.alike == ((profile.name, profile.max_per_gpu),) and profile.plain
-    return (Backend.BOTTLEROCKET if uniform and cut.strategy is Strategy.SINGLE else Backend.USER_DATA), False
+    uniform = profile and cut.alike == ((profile.name, profile.max_per_gpu),) and profile.bottlerocket
+    return (Backend.BOTTLEROCKET if uniform and not image and cut.strategy is Strategy.SINGLE else Backend.USER_DATA), False
 
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,11}")

@@ -157,7 +157,7 @@ def _client(access: KubeAccess) -> Client:
     address = urlsplit(access.server)
     local = address.hostname in LOOPBACK
     if address.scheme != "https" and not local:
-        raise Invalid.one("invalid-value", f"the Kubernetes API {access.server} is not https", field="server")
+        raise Invalid.one("invalid-value", f"the Kubernetes API {_shown(access.server)} is not https", field="server")
     cluster, user = _parts(access)
     config = KubeConfig.from_one(cluster=cluster, user=user).get()
     return Client(config=config, timeout=httpx2.Timeout(TIMEOUT), trust_env=not local, field_manager=FIELD_MANAGER)

@@ -7,8 +7,8 @@ from typing import Any, assert_never
 
 from azure.core import MatchConditions
 
-from fracgpu.errors import Busy, ExistsDifferently, Finding, FracgpuError, Internal, NotFound, StalePlan, Unreachable
-from fracgpu.plan import Action, Change, Effect, Json, Resource, change_of, differences, same
+from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, StalePlan, Unreachable
+from fracgpu.plan import Action, Change, Json, Resource, same
 from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND
@@ -18,6 +18,7 @@ from fracgpu.providers.aks.session.compute import preflight
 from fracgpu.providers.aks.session.watching import looked_at, progress_of
 from fracgpu.providers.aks.status import KINDS, observed
 from fracgpu.providers.aks.update import asked_count, changes, merged, unmarked
+from fracgpu.providers.meanwhile import check_fresh, check_same
 from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
@@ -111,11 +112,7 @@ class AksSession:
         seen = self.observe(change.name)
         if seen is None or change.after is None or seen.status.phase is Phase.DELETING:
             raise cause
-        difference = change_of(self._resource(change.after), settled(seen.resources[-1]), comparison(KIND))
-        if difference.action is not Action.NO_OP:
-            said = "; ".join(map(str, difference.fields[:5]))
-            hint = f"fracgpu pool show {change.name}; fracgpu pool apply -f FILE changes it"
-            raise ExistsDifferently(f"{change.name} exists and differs: {said}", hint=hint) from cause
+        check_same(self._resource(change.after), settled(seen.resources[-1]), comparison(KIND), cause)
         return self._in_flight(change, seen) or self._finished(change, OperationKind.CREATE)
 
     def _update(self, change: Change) -> Operation:
@@ -129,7 +126,7 @@ class AksSession:
             count = asked_count(current, change)
             if not changes(current, change.after) and not unmarked(current, change.after) and count is None:
                 return self._in_flight(change, seen) or self._finished(change, OperationKind.UPDATE)
-            self._check_fresh(change, seen)
+            check_fresh(change, settled(current), seen.tag, comparison(KIND))
             body = merged(current, model.as_dict(exclude_readonly=True), change.after, count)
             try:
                 sent = self._put(change, body, etag=seen.tag, match_condition=self._match(seen.tag))
@@ -139,18 +136,6 @@ class AksSession:
                 continue
             return self._begun(change, OperationKind.UPDATE, sent.url)
         raise Internal("an update ended without an answer")
-
-    def _check_fresh(self, change: Change, seen: Observed) -> None:
-        """Refuse where the pool differs from its desired body in ways in which it did not when the plan was made."""
-        if change.tag in (None, seen.tag) or change.before is None or change.after is None:
-            return
-        held = comparison(KIND)
-        planned = {(one.path, repr(one.before)) for one in differences(change.before, change.after, held)}
-        left = changes(seen.resources[-1], change.after)
-        new = [one for one in left if (one.path, repr(one.before)) not in planned and one.effect is not Effect.IGNORED]
-        if new:
-            said = "; ".join(map(str, new[:5]))
-            raise StalePlan(f"{change.name} has changed since it was planned: {said}", hint="plan again")
 
     def _delete(self, change: Change) -> Operation:
         tag = change.tag

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, assert_never
 
-from fracgpu.errors import Busy, ExistsDifferently, Finding, Internal, NotFound, Unreachable
-from fracgpu.plan import Action, Change, Json, Resource, change_of
+from fracgpu.errors import Busy, Finding, Internal, NotFound, Unreachable
+from fracgpu.plan import Action, Change, Json, Resource
 from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import NEW
@@ -23,6 +23,7 @@ from fracgpu.providers.eks.session.door import Door
 from fracgpu.providers.eks.session.templates import Templates
 from fracgpu.providers.eks.status import observed, progress, status, update_progress
 from fracgpu.providers.eks.steps import config_request, tag_step, version_request
+from fracgpu.providers.meanwhile import check_same
 from fracgpu.resolve import ResolvedPool
 
 _AT_ONCE = 8
@@ -188,12 +189,8 @@ class EksSession:
             return False
         if group.get("status") == "DELETING":
             raise Busy(f"{change.name} is being deleted", hint="wait for it and try again")
-        difference = change_of(self._resource(change.after), settled(self._resource(group)), comparison(NODEGROUP))
-        if difference.action is Action.NO_OP:
-            return True
-        said = "; ".join(map(str, difference.fields[:5]))
-        hint = f"fracgpu pool show {change.name}; fracgpu pool apply -f FILE changes it"
-        raise ExistsDifferently(f"{change.name} exists and differs: {said}", hint=hint)
+        check_same(self._resource(change.after), settled(self._resource(group)), comparison(NODEGROUP))
+        return True
 
     def _delete(self, change: Change) -> Operation:
         try:

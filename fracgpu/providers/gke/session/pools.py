@@ -16,10 +16,9 @@ from fracgpu.errors import (
     FracgpuError,
     Internal,
     NotFound,
-    StalePlan,
     Unreachable,
 )
-from fracgpu.plan import Action, Change, Json, Resource, change_of, differences
+from fracgpu.plan import Action, Change, Json, Resource
 from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Progress
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND
@@ -29,6 +28,7 @@ from fracgpu.providers.gke.session.channel import Tokens
 from fracgpu.providers.gke.session.cluster import ClusterView
 from fracgpu.providers.gke.status import KINDS, looked_at, observed, operation_problem
 from fracgpu.providers.gke.steps import Step, next_step
+from fracgpu.providers.meanwhile import check_fresh, check_same
 from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TRIES = 3
@@ -139,11 +139,7 @@ class GkeSession:
         body = self._body(change.name)
         if body is None or change.after is None:
             raise cause
-        difference = change_of(self._resource(change.after), settled(self._resource(body)), comparison(KIND))
-        if difference.action is not Action.NO_OP:
-            said = "; ".join(map(str, difference.fields[:5]))
-            hint = f"fracgpu pool show {change.name}; fracgpu pool apply -f FILE changes it"
-            raise ExistsDifferently(f"{change.name} exists and differs: {said}", hint=hint) from cause
+        check_same(self._resource(change.after), settled(self._resource(body)), comparison(KIND), cause)
         return self._in_flight(change, OperationKind.CREATE) or self._finished(change, OperationKind.CREATE)
 
     def _delete(self, change: Change) -> Operation:
@@ -170,7 +166,7 @@ class GkeSession:
         body = self._body(change.name)
         if body is None or change.after is None:
             raise NotFound(f"the cluster has no pool {change.name}", hint="fracgpu pool list --all")
-        self._check_fresh(change, self._resource(body))
+        check_fresh(change, settled(self._resource(body)), body.get("etag"), comparison(KIND))
         size = "autoscaling" in change.after and any(one.path == ("initialNodeCount",) for one in change.fields)
         chain = Chain(change.after, size)
         step = next_step(self._resource(body), change.after, chain.done, size=chain.size)
@@ -180,23 +176,6 @@ class GkeSession:
         operation = Operation(chain.current, OperationKind.UPDATE, change.pool, self._cluster, chain.token())
         self._chains[operation.id] = chain
         return operation
-
-    def _check_fresh(self, change: Change, current: Resource) -> None:
-        """Refuse where the pool differs from its desired form in ways in which it did not when the plan was made."""
-        if (
-            change.tag is None
-            or change.before is None
-            or change.after is None
-            or current.body.get("etag") == change.tag
-        ):
-            return
-        held = comparison(KIND)
-        planned = {(one.path, repr(one.before)) for one in differences(change.before, change.after, held)}
-        left = differences(settled(current).body, change.after, held)
-        new = [one for one in left if (one.path, repr(one.before)) not in planned]
-        if new:
-            said = "; ".join(map(str, new[:5]))
-            raise StalePlan(f"{change.name} has changed since it was planned: {said}", hint="plan again")
 
     def _begin(self, pool: str, step: Step, chain: Chain, etag: str | None) -> None:
         """Send one step. Sent again where the answer was lost: each sets what it sets, however often.

@@ -36,7 +36,10 @@ SHOWN: dict[str, tuple[Json, Any]] = {
     ),
     "labels of kubernetes.azure.com, such as that of Spot nodes": (
         SPOT,
-        lambda shown: {**shown, "nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"}},
+        lambda shown: {
+            **shown,
+            "nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot", "kubernetes.azure.com/priority": "spot"},
+        },
     ),
     "the taint of Spot nodes": (SPOT, with_spot),
     "eviction policy and price, which only Spot pools have": (

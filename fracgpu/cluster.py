@@ -1,0 +1,76 @@
+"""Which cluster: as a user writes it, and as its cloud finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fracgpu.catalog.models import ProviderName
+from fracgpu.errors import Finding
+from fracgpu.spec import Cluster
+
+PLACEHOLDER = "CLUSTER"
+"""Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRef:
+    """A cluster as its cloud finds it. AKS: resource_group, subscription; GKE: project, location; EKS: region."""
+
+    provider: ProviderName
+    name: str
+    resource_group: str | None = None
+    subscription: str | None = None
+    project: str | None = None
+    location: str | None = None
+    region: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """The members that are known, as the file form spells them."""
+        members = {
+            "provider": self.provider.value,
+            "name": self.name,
+            "resourceGroup": self.resource_group,
+            "subscription": self.subscription,
+            "project": self.project,
+            "location": self.location,
+            "region": self.region,
+        }
+        return {key: value for key, value in members.items() if value is not None}
+
+
+NEEDED = {ProviderName.AKS: ("resource_group",), ProviderName.GKE: ("location",), ProviderName.EKS: ()}
+"""Coordinates without which a cluster cannot be found, beside its name. The cloud's own defaults fill the others."""
+FOREIGN = {
+    ProviderName.AKS: ("project", "location", "region"),
+    ProviderName.GKE: ("resource_group", "subscription", "region"),
+    ProviderName.EKS: ("resource_group", "subscription", "project", "location"),
+}
+
+
+def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = False) -> ClusterRef | None:
+    """The cluster that was named; None, and findings, where it is incomplete."""
+    if given.provider is None:
+        hint = "--provider aks, gke or eks; --sandbox to try it without an account"
+        findings.append(Finding("missing-field", "no cloud is named", field="spec.cluster.provider", hint=hint))
+        return None
+    provider = ProviderName(given.provider)
+    for name in FOREIGN[provider]:
+        if getattr(given, name) is not None:
+            key = camel(name)
+            message = f"{key} is not part of a cluster of {provider.upper()}"
+            findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}"))
+    missing = [] if placeholder else [name for name in ("name", *NEEDED[provider]) if getattr(given, name) is None]
+    for name in missing:
+        key, flag = camel(name), "cluster" if name == "name" else name.replace("_", "-")
+        message = f"cluster.{key} is missing"
+        findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
+    if missing:
+        return None
+    coordinates = (given.resource_group, given.subscription, given.project, given.location, given.region)
+    return ClusterRef(provider, given.name or PLACEHOLDER, *coordinates)
+
+
+def camel(name: str) -> str:
+    """A name of the code as the file form spells it."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
