@@ -160,9 +160,13 @@ def nearest_profiles(gpu: Gpu, text: str, limit: int = 3) -> tuple[str, ...]:
     return _nearest_profile_names((profile.name for profile in gpu.profiles), text, limit)
 
 
-def nearest_profiles_anywhere(catalog: Catalog, text: str, limit: int = 3) -> tuple[str, ...]:
-    """The profile names, of any GPU, nearest to a text."""
-    return _nearest_profile_names((profile.name for gpu in catalog.gpus() for profile in gpu.profiles), text, limit)
+def nearest_profiles_anywhere(
+    catalog: Catalog, text: str, provider: ProviderName | None = None, limit: int = 3
+) -> tuple[str, ...]:
+    """The names nearest to a text of the profiles that a cloud, or any cloud, can make."""
+    clouds = (provider,) if provider else tuple(ProviderName)
+    names = dict.fromkeys(name for cloud in clouds for name in profiles_of(catalog, cloud))
+    return _nearest_profile_names(names, text, limit)
 
 
 def _nearest_profile_names(names: Iterable[str], text: str, limit: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ _VENDOR_WORDS = frozenset({"nvidia", "tesla", "geforce"})
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a GPU's name: A100_40GB, a100-40 and "A100 40 GB" have the same ones."""
-    parts = (part for part in _SEPARATORS.split(name.strip().casefold()) if part and part != "gb")
+    parts = (part for part in _SEPARATORS.split(name.strip().casefold()) if part and part not in ("gb", "gib"))
     return tuple(size[1] if (size := _SIZE.fullmatch(part)) else part for part in parts)
 
 

@@ -6,10 +6,10 @@ import sys
 import threading
 from functools import cache
 
-from fracgpu.cli import output
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.quickstart import begin_long_work
 from fracgpu.cli.settings import access, cluster_of
+from fracgpu.cli.streams import to_stderr
 from fracgpu.errors import Finding, Invalid
 from fracgpu.providers import Session, provider
 from fracgpu.providers.access import Access
@@ -70,6 +70,6 @@ def confirm(question: str, what: str, *, yes: bool) -> None:
         return
     if not interactive() or GLOBALS.json:
         raise Invalid.one("confirmation-required", f"{what}; nothing was sent", hint="--yes says yes")
-    output.say(f"{question} [y/N] ")
+    to_stderr(f"{question} [y/N] \n")  # -q too: who is asked has to know
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Invalid.one("confirmation-required", "not confirmed; nothing was sent")

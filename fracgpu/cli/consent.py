@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fracgpu.cli import output
 from fracgpu.cli.connect import confirm
+from fracgpu.cli.streams import to_stderr
 from fracgpu.resolve import ResolvedPool
 
 
@@ -25,7 +25,7 @@ def removal(names: Sequence[str], doing: str, *, yes: bool) -> None:
     if not names:
         return
     if not yes:
-        output.say("\n".join(f"  {doing} {name}" for name in names))
+        to_stderr("".join(f"  {doing} {name}\n" for name in names))
     count = "a pool" if len(names) == 1 else f"{len(names)} pools"
     shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     confirm(f"This {doing}s {count}. Go on?", f"this {doing}s {count} ({shown})", yes=yes)

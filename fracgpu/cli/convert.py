@@ -11,6 +11,7 @@ from fracgpu.cli import output
 from fracgpu.cli.lazy import takes_flags_of_others
 from fracgpu.cli.output import Output, OutputOption, say_notes
 from fracgpu.convert import convert as converted
+from fracgpu.errors import Invalid
 from fracgpu.manifest import document_of
 
 WORDS_HELP = "The command after --, as words or as one quoted line; - reads it from standard input"
@@ -22,7 +23,7 @@ def convert(
     out: OutputOption = Output.YAML,
 ) -> None:
     """The NodePool that a command of az, gcloud or aws would make; what became of each flag is a note."""
-    conversion = converted([sys.stdin.read()] if words == ["-"] else words)
+    conversion = converted([_standard_input()] if words == ["-"] else words)
     document = document_of(conversion.pool)
     body = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
     match out:
@@ -35,3 +36,10 @@ def convert(
         case _:
             output.write(output.to_yaml(output.document("NodePool", body)))
     say_notes(conversion.notes)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid.one("usage", f"standard input cannot be read: {error}", hint="a command in UTF-8") from error

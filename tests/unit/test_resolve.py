@@ -228,11 +228,23 @@ class TestBackend:
             ({"sharing": {"mig": {"profile": "1g.5gb", "backend": "gpu-operator"}}}, Backend.GPU_OPERATOR, True),
             ({"eks": {"backend": "user-data"}}, Backend.USER_DATA, True),
             ({"eks": {"amiType": "BOTTLEROCKET_x86_64_NVIDIA"}}, Backend.BOTTLEROCKET, True),
+            (
+                {"sharing": {"mig": {"profile": "1g.5gb"}}, "eks": {"amiType": "AL2023_x86_64_NVIDIA"}},
+                Backend.USER_DATA,
+                False,
+            ),
         ],
     )
     def test_on_eks_somebody_cuts_and_shares(self, spec: dict[str, Any], backend: Backend, said: bool) -> None:
         found = pool(EKS, machine="p4d.24xlarge", **spec)
         assert (found.backend, found.backend_said) == (backend, said)
+
+    @pytest.mark.parametrize(
+        ("machine", "profile"),
+        [("g7.2xlarge", "1g.16gb"), ("p6e-gb200.36xlarge", "1g.23gb"), ("g7e.2xlarge", "1g.24gb+gfx")],
+    )
+    def test_what_bottlerocket_has_no_settings_for_is_cut_by_user_data(self, machine: str, profile: str) -> None:
+        assert pool(EKS, machine=machine, sharing={"mig": {"profile": profile}}).backend is Backend.USER_DATA
 
     def test_elsewhere_nobody_has_to(self) -> None:
         assert pool(GKE, machine="a2-highgpu-1g", sharing={"mig": {"profile": "1g.5gb"}}).backend is None

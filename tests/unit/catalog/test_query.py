@@ -107,6 +107,12 @@ def test_nearest_profiles_anywhere() -> None:
     assert query.nearest_profiles_anywhere(load(), "1g.11gb")[:2] == ("1g.10gb", "1g.12gb")
 
 
+def test_nearest_profiles_are_those_that_a_cloud_can_make() -> None:
+    for text in ("1g", "2g.5gb", "9g.99gb"):
+        assert set(query.nearest_profiles_anywhere(load(), text, GKE)) <= set(query.profiles_of(load(), GKE))
+        assert "1g.0gb" not in query.nearest_profiles_anywhere(load(), text)
+
+
 @pytest.mark.parametrize(
     ("written", "first"),
     [
