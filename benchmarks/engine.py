@@ -1,4 +1,6 @@
-"""Many pools over many clusters of three clouds, applied at once in the sandbox: `python benchmarks/engine.py [SIZE ...]`.
+"""Many pools over many clusters of three clouds, applied at once in the sandbox.
+
+`python benchmarks/engine.py [SIZE ...]`
 
 A size is POOLSxCLUSTERS. The sandbox runs in a process of its own and takes two seconds for every operation, so a
 cluster cannot be done before the sum of its own pools' operations: `ratio` is the whole run's wall time, the start of

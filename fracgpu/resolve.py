@@ -344,7 +344,8 @@ def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Shar
     name = cut.one_profile
     profile = next((row for row in gpu.profiles if row.name == name), None)
     uniform = profile and cut.alike == ((profile.name, profile.max_per_gpu),) and profile.bottlerocket
-    return (Backend.BOTTLEROCKET if uniform and not image and cut.strategy is Strategy.SINGLE else Backend.USER_DATA), False
+    simple = uniform and not image and cut.strategy is Strategy.SINGLE
+    return (Backend.BOTTLEROCKET if simple else Backend.USER_DATA), False
 
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
