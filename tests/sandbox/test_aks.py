@@ -543,7 +543,10 @@ def test_the_kubeconfig_leads_to_the_sandbox(client: Client, sandbox: Sandbox) -
     assert value is not None
     text = value if value.lstrip().startswith(b"{") else base64.b64decode(value)
     config = json.loads(text)
-    assert config["clusters"][0]["cluster"]["server"] == f"https://127.0.0.1:{sandbox.server.port}/k8s/aks/{SUBSCRIPTION}~sandbox~sandbox"
+    assert (
+        config["clusters"][0]["cluster"]["server"]
+        == f"https://127.0.0.1:{sandbox.server.port}/k8s/aks/{SUBSCRIPTION}~sandbox~sandbox"
+    )
     assert config["current-context"] == "sandbox"
 
 
