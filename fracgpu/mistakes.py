@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from fracgpu.errors import INVALID_CODES, Finding
 from fracgpu.spec import NodePool
@@ -52,6 +52,17 @@ def explain_problem(
     if kind in ("enum", "literal_error"):
         return _not_among(str(context.get("expected", "")), path, written)
     return Finding("invalid-value", f"{path}: {text[0].lower()}{text[1:]}", field=path)
+
+
+def findings_of(error: ValidationError) -> list[Finding]:
+    """All problems of plain data that was written nowhere, as findings."""
+    return [_found(problem) for problem in error.errors(include_url=False)]
+
+
+def _found(problem: Any) -> Finding:
+    steps = [step for step in problem["loc"] if step != "[key]"]
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    return explain_problem(problem["type"], path, problem.get("input"), problem["msg"], problem.get("ctx") or {})
 
 
 def shown(value: Any) -> str:

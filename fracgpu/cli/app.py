@@ -39,21 +39,18 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-Hidden = Annotated[bool, typer.Option(hidden=True)]
-"""A global option, taken out of the arguments before; only a shell that completes a command line meets it here."""
-
-
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
     ] = False,
-    sandbox: Hidden = False,
-    verbose: Hidden = False,
-    quiet: Hidden = False,
+    sandbox: Annotated[bool, typer.Option("--sandbox", hidden=True)] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", hidden=True)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", hidden=True)] = False,
     config: Annotated[str, typer.Option(hidden=True)] = "",
     no_color: Annotated[bool, typer.Option("--no-color", hidden=True)] = False,
 ) -> None:
     """One GPU, many workloads: fractional GPU node pools on AKS, GKE and EKS."""
+    # The global options are taken out of the arguments before; only a shell that completes a line meets them here.
 
 
 def build() -> typer.Typer:

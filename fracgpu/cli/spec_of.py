@@ -13,7 +13,7 @@ from fracgpu.cli.flags import SpecFlags
 from fracgpu.cli.settings import Sourced, cluster_of, names_something
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import Document, Origin, read_paths
-from fracgpu.mistakes import explain_problem
+from fracgpu.mistakes import findings_of
 from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
 
 FLAG_ORIGIN = Origin("")
@@ -92,10 +92,7 @@ def validated(body: dict[str, Any], findings: Sequence[Finding] = ()) -> NodePoo
     try:
         pool = NodePool.model_validate(body)
     except ValidationError as error:
-        for one in error.errors(include_url=False):
-            steps = [step for step in one["loc"] if step != "[key]"]
-            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
-            problems.append(explain_problem(one["type"], path, one.get("input"), one["msg"], one.get("ctx") or {}))
+        problems += findings_of(error)
     if problems or pool is None:
         raise Invalid(problems)
     return pool
@@ -230,7 +227,10 @@ def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> bool:
         if not isinstance(inner, dict):
             return False
         tree = inner
-    return bool(tree.setdefault(last, value) == value)
+    if last in tree and tree[last] != value:
+        return False
+    tree[last] = value
+    return True
 
 
 def _typed(model: Any, steps: Sequence[str], value: str) -> Any:

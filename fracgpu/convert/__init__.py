@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from pydantic import ValidationError
+
 from fracgpu.convert import az, eks_cli, eks_template, gcloud, gcloud_flags
 from fracgpu.convert.flags import Given, Rows, read
 from fracgpu.convert.made import Made
@@ -21,6 +23,7 @@ from fracgpu.convert.report import notes_on
 from fracgpu.convert.shell import commands_of, variables
 from fracgpu.errors import Finding, Invalid, Level
 from fracgpu.manifest import document_of
+from fracgpu.mistakes import findings_of
 from fracgpu.plan import Json, Resource
 from fracgpu.providers import Observed, Phase, PoolStatus, provider
 from fracgpu.resolve import PLACEHOLDER, ClusterRef
@@ -64,7 +67,10 @@ def convert(arguments: Sequence[str]) -> Conversion:
     """
     commands = commands_of(arguments)
     made, read_commands = _made(commands)
-    pool, read_notes = _pool(made)
+    try:
+        pool, read_notes = _pool(made)
+    except ValidationError as error:
+        raise Invalid(findings_of(error)) from error
     document = document_of(pool)
     accounted = [note for given, tool in read_commands for note in notes_on(given, tool.rows, document)]
     words = [word for command in commands for word in command]

@@ -13,7 +13,7 @@ from fracgpu.convert.flags import Given, Row, Takes, gap, only, runs, to, wrong
 from fracgpu.convert.made import Made
 from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.plan import Json
-from fracgpu.spec import GPU_TAINT_KEY
+from fracgpu.spec import GPU_TAINT_KEY, TAINT_TEXT, TaintEffect
 
 COMMAND = ("aks", "nodepool", "add")
 DEFAULT_COUNT = 3
@@ -152,7 +152,13 @@ def properties(given: Given) -> Json:
         podSubnetID=given.text("--pod-subnet-id"),
         orchestratorVersion=given.text("--kubernetes-version"),
         capacityReservationGroupID=given.text("--crg-id"),
-    ) | {"nodeTaints": given.joined("--node-taints")}
+    ) | {"nodeTaints": [_taint(text) for text in given.joined("--node-taints")]}
+
+
+def _taint(text: str) -> str:
+    if not TAINT_TEXT.fullmatch(text) or text.rpartition(":")[2] not in set(TaintEffect):
+        raise wrong("--node-taints", text, "key=value:Effect", tuple(TaintEffect))
+    return text
 
 
 def _said(**members: object) -> Json:

@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/cli/latest/reference/eks/create-nodegroup.html
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -104,9 +105,28 @@ def _names(body: Json, template_command: Given) -> bool:
 def create_nodegroup(given: Given) -> Json:
     """The members of CreateNodegroup: those of --cli-input-json, and over them those of the flags."""
     text = given.text("--cli-input-json")
-    base = structure("--cli-input-json", text) if text is not None else {}
+    base = _input(text) if text is not None else {}
     members = {name: read(flag, given) for flag, (name, read) in MEMBERS.items() if given.has(flag)}
     return {**base, **members}
+
+
+INPUT = "--cli-input-json"
+
+
+def _input(text: str) -> Json:
+    """The members of --cli-input-json, each of the kind that it has to be. Raises Invalid."""
+    body = structure(INPUT, text)
+    for name, value in body.items():
+        if name not in KINDS:
+            near = tuple(difflib.get_close_matches(name, KINDS, 3, 0.5))
+            raise Invalid.one("unknown-key", f"CreateNodegroup has no member {name}", field=INPUT, nearest=near)
+        if not isinstance(value, KINDS[name]):
+            raise wrong(f"{INPUT} {name}", json.dumps(value), WORDS[KINDS[name]])
+    if "scalingConfig" in body:
+        _sizes(f"{INPUT} scalingConfig", body["scalingConfig"])
+    if "taints" in body:
+        _rows(f"{INPUT} taints", body["taints"])
+    return body
 
 
 def _text(flag: str, given: Given) -> str | None:
@@ -130,25 +150,34 @@ def _numbers(flag: str, given: Given) -> Json:
     return {key: _whole(value) for key, value in _mapping(flag, given).items()}
 
 
+LONGEST_NUMBER = 10
+
+
 def _whole(value: Any) -> Any:
     if isinstance(value, str) and value in ("true", "false"):
         return value == "true"
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < LONGEST_NUMBER else value
 
 
 def _scaling(flag: str, given: Given) -> Json:
-    sizes = _numbers(flag, given)
+    return _sizes(flag, _numbers(flag, given))
+
+
+def _sizes(flag: str, sizes: Json) -> Json:
     wanted = ("minSize", "maxSize", "desiredSize")
-    if sorted(sizes) != sorted(wanted) or not all(isinstance(size, int) for size in sizes.values()):
-        raise wrong(flag, given.text(flag) or "", "minSize=N,maxSize=N,desiredSize=N", wanted)
+    if sorted(sizes) != sorted(wanted) or not all(type(size) is int for size in sizes.values()):
+        raise wrong(flag, json.dumps(sizes), "minSize=N,maxSize=N,desiredSize=N", wanted)
     return sizes
 
 
 def _taints(flag: str, given: Given) -> list[Json]:
+    return _rows(flag, structures(flag, given.words(flag)))
+
+
+def _rows(flag: str, rows: list[Any]) -> list[Json]:
     effects = ("NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE")
-    rows = structures(flag, given.words(flag))
     for row in rows:
-        if not row.get("key") or row.get("effect") not in effects:
+        if not isinstance(row, dict) or not row.get("key") or row.get("effect") not in effects:
             raise wrong(flag, json.dumps(row), "key=...,value=...,effect=NO_SCHEDULE", effects)
     return rows
 
@@ -179,6 +208,13 @@ MEMBERS = {
     "--warm-pool-config": ("warmPoolConfig", _mapping),
     "--kubernetes-version": ("version", _text),
 }
+
+
+OF_READER: dict[Any, type] = {_text: str, _number: int, _texts: list, _taints: list}
+KINDS: dict[str, type] = {"clientRequestToken": str}
+KINDS |= {name: OF_READER.get(reader, dict) for name, reader in MEMBERS.values()}
+"""What each member is in JSON."""
+WORDS = {str: "a string", int: "a number", list: "an array", dict: "an object"}
 
 
 def _more(body: Json) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from fracgpu.errors import Invalid
+from fracgpu.mistakes import shown
 
 
 class Takes(Enum):
@@ -101,7 +102,7 @@ def only(commands: Sequence[Given]) -> Given:
 
 def wrong(flag: str, text: str, wanted: str, nearest: tuple[str, ...] = ()) -> Invalid:
     """The error of a flag whose word is not what it takes."""
-    return Invalid.one("invalid-value", f"{flag} {text!r} is not {wanted}", field=flag, nearest=nearest)
+    return Invalid.one("invalid-value", f"{flag} {shown(repr(text))} is not {wanted}", field=flag, nearest=nearest)
 
 
 def read(tool: str, words: Sequence[str], rows: Rows, short: Mapping[str, str]) -> Given:

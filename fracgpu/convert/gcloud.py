@@ -141,7 +141,7 @@ def _accelerators(given: Given) -> list[Json]:
     return [
         {
             "acceleratorType": said["type"],
-            "acceleratorCount": said.get("count", "1"),
+            "acceleratorCount": _count(said.get("count", "1")),
             **_said(
                 gpuPartitionSize=said.get("gpu-partition-size"),
                 gpuSharingConfig=_sharing(said),
@@ -149,6 +149,12 @@ def _accelerators(given: Given) -> list[Json]:
             ),
         }
     ]
+
+
+def _count(text: str) -> str:
+    if not re.fullmatch(r"[1-9]\d?", text, re.ASCII):
+        raise wrong("--accelerator count", text, "how many GPUs a node has", ("1",))
+    return text
 
 
 def _built_in(machine: str) -> list[Json]:
@@ -207,7 +213,7 @@ def _disk(text: str | None) -> int | None:
     """GB: gcloud counts in powers of two, and takes a bare number for GB."""
     if text is None:
         return None
-    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text)
+    match = re.fullmatch(r"(\d{1,9})\s*([A-Za-z]*)", text)
     factor = match and UNITS.get(match[2].upper())
     if not match or factor is None:
         raise wrong("--disk-size", text, "a size such as 200GB")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fracgpu.errors import Invalid
+from fracgpu.mistakes import shown
 
 
 def structure(flag: str, text: str) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def texts(flag: str, words: Sequence[str]) -> list[str]:
 def _json(flag: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _unread(flag, text) from error
 
 
@@ -74,4 +75,6 @@ def _unread(flag: str, text: str) -> Invalid:
     if text.startswith(("file://", "fileb://")):
         message = f"{flag} {text}: files are not read here"
         return Invalid.one("usage", message, field=flag, hint="put what the file holds in its place")
-    return Invalid.one("invalid-value", f"{flag} {text!r} cannot be read", field=flag, hint="key=value,... or JSON")
+    return Invalid.one(
+        "invalid-value", f"{flag} {shown(repr(text))} cannot be read", field=flag, hint="key=value,... or JSON"
+    )

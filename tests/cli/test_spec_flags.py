@@ -101,6 +101,7 @@ def test_no_flag_is_left_out_of_this_test() -> None:
         (("--set", "aks.maxPods=2024-99-01"), "invalid-value", "spec.aks.maxPods"),
         (("--set", "aks.maxPods=" + "[" * 5000), "invalid-value", "spec.aks.maxPods"),
         (("--set", "aks.maxPods=" + "9" * 5000), "invalid-value", "spec.aks.maxPods"),
+        (("--set", "aks.spotMaxPrice=.nan"), "invalid-value", "spec.aks.spotMaxPrice"),
         (("--set", "aks.spotMaxPrice=.inf"), "invalid-value", "spec.aks.spotMaxPrice"),
         (("--set", "gke.networkTags=[a"), "invalid-value", "spec.gke.networkTags"),
         (("--time-slicing", "9" * 30), "replicas-out-of-range", "spec.sharing.timeSlicing.replicas"),

@@ -117,6 +117,43 @@ def test_a_flag_that_is_not_known_is_an_error_that_names_it(command: str, flag: 
         (TEMPLATE + "\n" + AWS + SIZES + "--launch-template name=other", "usage"),
         ("aws ec2 create-launch-template --launch-template-name t\n" + AWS + "--launch-template name=t", "usage"),
         ("", "usage"),
+        *(
+            (GCLOUD + f"--accelerator type=nvidia-l4,count={count}", "invalid-value")
+            for count in ("abc", "", "0", "9" * 99)
+        ),
+        (GCLOUD + "--disk-size " + "9" * 5000, "invalid-value"),
+        (GCLOUD + "--num-nodes " + "9" * 5000, "invalid-value"),
+        ("gcloud container node-pools create x --location ''", "invalid-value"),
+        (GCLOUD + "--image-type ''", "invalid-value"),
+        (AZ + "--node-taints foo", "invalid-value"),
+        (AZ + "--node-taints a=b:Never", "invalid-value"),
+        (AZ + "--zones ''", "invalid-value"),
+        (AZ + "--subscription ''", "invalid-value"),
+        (AWS + """--labels '{"a": 1}'""", "invalid-value"),
+        (AWS + """--tags '{"a": {}}'""", "invalid-value"),
+        (AWS + "--launch-template name=x,foo=y", "unknown-key"),
+        (AWS + "--update-config maxUnavailable=x", "invalid-value"),
+        (AWS + f"--update-config maxUnavailable={'9' * 5000}", "invalid-value"),
+        (AWS + "--region ''", "invalid-value"),
+        (AWS + "--cli-input-json " + "[" * 5000, "invalid-value"),
+        (AWS + """--cli-input-json '{"labels": """ + '{"a": ' * 3000 + "1" + "}" * 3000 + "}'", "invalid-value"),
+        *(
+            (AWS + f"--cli-input-json '{text}'", "invalid-value")
+            for text in (
+                '{"labels": "x"}',
+                '{"taints": "x"}',
+                '{"taints": [1]}',
+                '{"taints": [{"key": "a"}]}',
+                '{"scalingConfig": []}',
+                '{"scalingConfig": {"minSize": true, "maxSize": 1, "desiredSize": 1}}',
+                '{"scalingConfig": {"minSize": 1}}',
+                '{"subnets": "a"}',
+                '{"subnets": [1]}',
+                '{"diskSize": "20"}',
+                '{"version": 1.33}',
+            )
+        ),
+        (AWS + """--cli-input-json '{"scalingConfg": {}}'""", "unknown-key"),
     ],
 )
 def test_what_the_tool_would_not_take_is_refused(command: str, code: str) -> None:
