@@ -587,7 +587,7 @@ def test_zones_without_the_machine(tried: Tried) -> None:
     assert tried.session.preflight(pool("gpu", cluster=CLUSTER, **SHARED)) == []
     offering = {"cloud": "eks", "machine": "g5.xlarge", "zone": "us-east-1a", "on": False}
     settings.change(tried.sandbox.world, "offering", offering)
-    (found,) = tried.session.preflight(pool("gpu", cluster=CLUSTER, **SHARED))
+    (found,) = connected(tried.sandbox).preflight(pool("gpu", cluster=CLUSTER, **SHARED))  # asked once a session
     assert (found.code, found.field) == ("not-offered-in-zone", "spec.machine")
     assert "us-east-1a" in found.message
     assert "us-east-1b" in found.nearest

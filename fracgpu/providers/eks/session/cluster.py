@@ -31,6 +31,8 @@ class ClusterView:
     def __init__(self, door: Door) -> None:
         self._door = door
         self._cluster: Json | None = None
+        self._facts: ClusterFacts | None = None
+        self._offers: dict[tuple[str, ...], frozenset[str]] = {}
 
     @property
     def _eks(self) -> Any:
@@ -62,13 +64,14 @@ class ClusterView:
         cluster = self.describe()
         subnets = tuple((cluster.get("resourcesVpcConfig") or {}).get("subnetIds") or ())
         zones = self._zones(subnets)
-        return ClusterFacts(
+        self._facts = ClusterFacts(
             zones=tuple(sorted(set(zones.values()))),
             version=cluster.get("version"),
             subnets=subnets,
             node_role=self._role(),
             extra={ZONES: zones, AUTO_MODE: bool((cluster.get("computeConfig") or {}).get("enabled"))},
         )
+        return self._facts
 
     def _zones(self, subnets: Sequence[str]) -> dict[str, str]:
         """Subnet -> zone; empty where EC2 may not be asked."""
@@ -93,13 +96,10 @@ class ClusterView:
 
     def preflight(self, pool: ResolvedPool) -> list[Finding]:
         """A warning for machines that EC2 offers in none of the zones, or in only some of them."""
-        facts = self.facts()
+        facts = self._facts or self.facts()
         zones = {zone_of(facts).get(subnet) for subnet in subnets_of(pool, facts)} - {None}
-        wanted = list(instance_types(pool))
-        filters = [{"Name": "instance-type", "Values": wanted}]
-        members = {"LocationType": "availability-zone", "Filters": filters}
-        rows = every(self._door.client("ec2"), "describe_instance_type_offerings", "InstanceTypeOfferings", **members)
-        offered = {row["Location"] for row in rows}
+        wanted = tuple(instance_types(pool))
+        offered = self._offered(wanted)
         without = sorted(zone for zone in zones if zone is not None and zone not in offered)
         if not without:
             return []
@@ -107,6 +107,17 @@ class ClusterView:
         message = f"EC2 does not offer {' or '.join(wanted)} in {', '.join(without)}"
         hint = f"--zone with one of {', '.join(near)}" if near else "another region, or another machine"
         return [warning("not-offered-in-zone", message, field="spec.machine", hint=hint, nearest=near)]
+
+    def _offered(self, wanted: tuple[str, ...]) -> frozenset[str]:
+        """The zones in which EC2 offers one of these types; asked once a session, since it does not change."""
+        if wanted not in self._offers:
+            filters = [{"Name": "instance-type", "Values": list(wanted)}]
+            members = {"LocationType": "availability-zone", "Filters": filters}
+            rows = every(
+                self._door.client("ec2"), "describe_instance_type_offerings", "InstanceTypeOfferings", **members
+            )
+            self._offers[wanted] = frozenset(row["Location"] for row in rows)
+        return self._offers[wanted]
 
     def kube_access(self) -> KubeAccess:
         """The cluster's endpoint, and a token that AWS's own identity is behind."""
