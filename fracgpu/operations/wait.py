@@ -58,7 +58,7 @@ class Wait:
         """Sleep until the next look at what began at `since`. Raises TimedOut when the limit comes first."""
         if self.left <= 0:
             raise self.timed_out()
-        wanted = wish if wish is not None else pause(self.clock.now() - since)
+        wanted = wish if wish is not None else spread(pause(self.clock.now() - since))
         self.clock.sleep(min(wanted, self.left))
 
     def timed_out(self) -> TimedOut:
@@ -69,6 +69,11 @@ class Wait:
 def pause(passed: float) -> float:
     """Seconds until the next look at something that has gone on for `passed` seconds."""
     return min(max(PART * passed, SOONEST), LATEST)
+
+
+def spread(seconds: float) -> float:
+    """A little more or less, so that hundreds of waits that began together do not all look at the same moment."""
+    return seconds * random.uniform(0.9, 1.1)  # noqa: S311 - no secret
 
 
 def looked(look: Callable[[], T], wait: Wait) -> Generator[Event, None, T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +46,6 @@ def plan(
     out: OutputOption = Output.TABLE,
 ) -> int:
     """What apply would change."""
-    gc.disable()  # thousands of pools are hundreds of thousands of objects, all of them kept to the end
     choices = Choices(adopt=adopt, recreate=recreate, replace=replace, fleet=fleet)
     found = declared(files, choices, prune=prune, strict=strict)
     planned = offline_plan(found) if offline else _asked(found)
