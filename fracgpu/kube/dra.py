@@ -25,7 +25,7 @@ def dra(explanation: Explanation, ask: Ask) -> tuple[list[Manifest], tuple[Findi
         raise Invalid.one("not-expressible", message, field="spec.sharing", hint="workload pod asks the device plugin")
     resource, notes = request(explanation, ask)
     profile = _profile(explanation, resource)
-    name = ask.name or f"{explanation.pool.name}-dra"
+    name = ask.named(explanation.pool.name, "dra")
     made = [_device_class(profile), _claim_template(name, profile, ask), _pod(name, explanation, ask)]
     return made, (*notes, _needs_driver())
 

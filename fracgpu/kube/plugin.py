@@ -9,6 +9,7 @@ from typing import Any
 from fracgpu import pluginkey
 from fracgpu.advertise import GPU_RESOURCE, PluginOwner
 from fracgpu.errors import Finding, Invalid, info
+from fracgpu.kube.names import checked
 from fracgpu.kube.promise import Promise
 from fracgpu.pluginkey import PluginConfig
 
@@ -57,11 +58,11 @@ def gather(promises: Iterable[Promise]) -> Configs:
 
 
 def config_map(configs: Configs, namespace: str = NAMESPACE) -> dict[str, Any]:
-    """The ConfigMap as it is applied."""
+    """The ConfigMap as it is applied. Raises Invalid for a namespace that Kubernetes does not take."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": NAME, "namespace": namespace, "labels": {MANAGED_BY: MANAGER}},
+        "metadata": {"name": NAME, "namespace": checked(namespace, "--namespace"), "labels": {MANAGED_BY: MANAGER}},
         "data": configs.data(),
     }
 

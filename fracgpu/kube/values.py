@@ -13,6 +13,7 @@ from fracgpu import migconfig
 from fracgpu.advertise import PluginOwner, toleration
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, Invalid, info, warning
+from fracgpu.kube.names import checked
 from fracgpu.kube.plugin import DEFAULT, NAME, Configs
 from fracgpu.kube.promise import Promise
 from fracgpu.sharing import Backend, Mig, Strategy
@@ -63,13 +64,13 @@ def mig_document(promises: Iterable[Promise]) -> dict[str, Any] | None:
 
 
 def mig_config_map(document: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-    """mig-parted's file as the ConfigMap that `migManager.config.name` names."""
+    """mig-parted's file as the ConfigMap that `migManager.config.name` names. Raises Invalid for the namespace."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {
             "name": MIG_CONFIG_NAME,
-            "namespace": namespace,
+            "namespace": checked(namespace, "--namespace"),
             "labels": {"app.kubernetes.io/managed-by": "fracgpu"},
         },
         "data": {MIG_CONFIG_KEY: _yaml(document)},

@@ -9,6 +9,7 @@ from typing import Any
 
 from fracgpu.advertise import Explanation, slice_memory_gib, toleration
 from fracgpu.errors import Finding, Invalid, Level, info, warning
+from fracgpu.kube.names import checked, made_of
 from fracgpu.sharing import Mps, TimeSlicing
 
 Manifest = dict[str, Any]
@@ -37,6 +38,11 @@ class Ask:
     namespace: str = "default"
     resource: str | None = None
 
+    def named(self, pool: str, suffix: str) -> str:
+        """The workload's name, for one that was not given made of its pool's. Raises Invalid, of the namespace too."""
+        checked(self.namespace, "--namespace")
+        return made_of(pool, suffix) if self.name is None else checked(self.name, "--name")
+
 
 def request(explanation: Explanation, ask: Ask) -> tuple[str, tuple[Finding, ...]]:
     """The resource that a container asks for, and notes.
@@ -55,7 +61,7 @@ def request(explanation: Explanation, ask: Ask) -> tuple[str, tuple[Finding, ...
 def manifest(kind: Kind, explanation: Explanation, ask: Ask) -> tuple[Manifest, tuple[Finding, ...]]:
     """The workload, ready to apply, and notes. Raises Invalid, as `request` does."""
     resource, notes = request(explanation, ask)
-    name = ask.name or f"{explanation.pool.name}-{kind.value}"
+    name = ask.named(explanation.pool.name, kind.value)
     container = {
         **container_of(ask, SHOW if kind is not Kind.DEPLOYMENT else STAY),
         "resources": {"limits": {resource: str(ask.gpus)}},

@@ -138,3 +138,21 @@ def test_shares_cannot_be_claimed(pool: Explanation) -> None:
     with pytest.raises(Invalid) as caught:
         dra(pool, Ask())
     assert caught.value.code == "not-expressible"
+
+
+@pytest.mark.parametrize("ask", [Ask(name="Bad Name"), Ask(name=""), Ask(namespace="Bad_NS"), Ask(namespace="")])
+@pytest.mark.parametrize("pool", ["eks-whole"], indirect=True)
+def test_a_name_that_kubernetes_refuses_is_refused_here(pool: Explanation, ask: Ask) -> None:
+    for made in (lambda: manifest(Kind.POD, pool, ask), lambda: dra(pool, ask)):
+        with pytest.raises(Invalid) as caught:
+            made()
+        assert caught.value.code == "invalid-name"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_pool_may_have_a_name_that_no_pod_can_have(promised: Any, kind: Kind) -> None:
+    promise = promised("eks", gpu="t4", name="Team_A_" + "x" * 56)
+    made, _ = manifest(kind, explain(promise.pool, promise.facts), Ask())
+    kubernetes_validate.validate(made, VERSIONS[-1], strict=True)
+    assert made["metadata"]["name"].startswith("team-a-x")
+    assert len(made["metadata"]["name"]) <= 63
