@@ -13,6 +13,8 @@ aks="--provider aks --machine Standard_NC24ads_A100_v4"
 fracgpu -q sandbox start > /dev/null
 fracgpu -q sandbox set operation-seconds 0.5
 
+printf '# Every command runs in the sandbox on this machine. In a shell of your own, first:\n'
+printf '#   export PATH="$PWD/.venv/bin:$PATH" FRACGPU_SANDBOX=1\n'
 say "MIG on GKE: one A100 40GB becomes seven slices."
 run fracgpu -q pool create --mig 1g.5gb
 say "MIG on AKS: the smallest profile of an A100 80GB."

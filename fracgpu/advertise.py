@@ -230,7 +230,7 @@ def remarks(pool: ResolvedPool) -> Iterator[Finding]:
         yield warning("compute-wasted", message, field="spec.sharing.mig", hint=_fuller(pool))
     if sharing.kind in (SharingKind.TIME_SLICING, SharingKind.MIG_TIME_SLICING):
         memory = _slice(pool).memory_gib
-        agreed = f"; by agreement each share may use {memory:.1f} GiB" if memory else ""
+        agreed = f"; by agreement each share may use {memory:g} GiB" if memory else ""
         message = f"time-slicing isolates no memory and no faults{agreed}; more shares buy neither compute nor memory"
         yield info("memory-not-isolated", message, field="spec.sharing.timeSlicing", hint="MIG isolates in hardware")
 

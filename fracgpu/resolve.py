@@ -93,10 +93,11 @@ class ResolvedPool:
         return self.capacity is Capacity.SPOT
 
     def profiles(self) -> dict[str, Profile]:
-        """The MIG profiles in use, by name."""
+        """The MIG profiles in use, by name, in the order of the layouts: the largest first."""
         if not isinstance(self.sharing.cut, Mig):
             return {}
-        return {profile.name: profile for profile in self.gpu.profiles if profile.name in self.sharing.cut.counts}
+        known = {profile.name: profile for profile in self.gpu.profiles}
+        return {name: known[name] for name in self.sharing.cut.counts}
 
     @property
     def slices_per_gpu(self) -> int:

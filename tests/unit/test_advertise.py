@@ -159,7 +159,7 @@ def test_nothing_fuller_is_named_where_memory_is_what_runs_out() -> None:
 def test_the_memory_of_a_time_share_is_an_agreement() -> None:
     found = explain(pool(machine="p4d.24xlarge", sharing={"timeSlicing": {"replicas": 10}}), BY_STRATEGY)
     (note,) = [one for one in found.notes if one.code == "memory-not-isolated"]
-    assert "4.0 GiB" in note.message
+    assert "use 4 GiB" in note.message
 
 
 def test_the_notes_of_the_pool_and_of_its_cloud_come_along() -> None:
