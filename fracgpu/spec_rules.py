@@ -56,7 +56,7 @@ def _check_mig(mig: MigSpec) -> Iterator[Finding]:
         yield Finding("missing-field", "mig needs a profile, a layout or devices", field=field, hint="profile: 1g.5gb")
     if len(said) > 1:
         message = f"mig has {' and '.join(said)}; one of them says what the GPUs are cut into"
-        yield Finding("conflicting-fields", message, field=f"{field}.{said[1]}")
+        yield Finding("conflicting-fields", message, field=f"{field}.{said[1]}", hint=f"leave {said[1]} out")
     for path, layout in _layouts(mig):
         for profile, count in (layout or {}).items():
             if count < 1:

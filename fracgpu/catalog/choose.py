@@ -51,7 +51,7 @@ def _named(catalog: Catalog, provider: ProviderName, machine: str, gpu: str | No
     if not wanted:
         return _unknown_gpu(catalog, gpu)
     match = next((row for row in rows if any(one.key == row.gpu for one in wanted)), None)
-    return Choice(match, catalog.gpu(match.gpu)) if match else _mismatch(catalog, provider, rows, wanted)
+    return Choice(match, catalog.gpu(match.gpu)) if match else _mismatch(catalog, provider, rows, wanted, gpu)
 
 
 def _best(
@@ -116,12 +116,14 @@ def _same_hardware(catalog: Catalog, provider: ProviderName, rows: Sequence[Mach
     return tuple(dict.fromkeys(name for _, _, name in sorted(offers)))[:3]
 
 
-def _mismatch(catalog: Catalog, provider: ProviderName, rows: Sequence[Machine], wanted: tuple[Gpu, ...]) -> Finding:
+def _mismatch(
+    catalog: Catalog, provider: ProviderName, rows: Sequence[Machine], wanted: tuple[Gpu, ...], gpu: str
+) -> Finding:
     has = " or ".join(catalog.gpu(row.gpu).product for row in rows)
     offers = sorted(
         (row for one in wanted for row in query.machines_for(catalog, provider, gpu=one.key)), key=query.preference
     )
-    message = f"{rows[0].name} carries {has}, not {wanted[0].product}"
+    message = f"{rows[0].name} carries {has}, not {wanted[0].product if len(wanted) == 1 else gpu}"
     near = tuple(dict.fromkeys(row.name for row in offers))[:3]
     hint = f"machines with it: {', '.join(near)}" if near else f"no machine of {provider.upper()} has it"
     return Finding("machine-gpu-mismatch", message, field="spec.machine", nearest=near, hint=hint)

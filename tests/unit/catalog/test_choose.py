@@ -77,3 +77,10 @@ def test_a_profile_that_only_arm_machines_have_is_not_said_to_be_impossible() ->
     assert isinstance(found, Finding)
     assert (found.code, found.nearest) == ("missing-field", ("p6e-gb300.36xlarge",))
     assert isinstance(chosen(EKS, "1g.70gb", machine=found.nearest[0]), Choice)
+
+
+@pytest.mark.parametrize(("gpu", "words"), [("h100", "not h100"), ("h100-64gb", "not NVIDIA H100 SXM5 64GB")])
+def test_a_machine_with_another_gpu_is_told_the_gpu_as_it_was_meant(gpu: str, words: str) -> None:
+    found = chosen(GKE, gpu=gpu, machine="a2-highgpu-1g")
+    assert isinstance(found, Finding)
+    assert (found.code, found.message.endswith(words)) == ("machine-gpu-mismatch", True)
