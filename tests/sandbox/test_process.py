@@ -67,7 +67,8 @@ def test_folder_and_files_are_the_users_alone() -> None:
     process.start()
     home = folder.state_folder()
     assert _mode(home) == 0o700
-    assert {path.name: oct(_mode(path)) for path in home.iterdir() if _mode(path) != 0o600} == {}
+    inside = {path: 0o700 if path.is_dir() else 0o600 for path in home.rglob("*")}
+    assert {path.name: oct(_mode(path)) for path, right in inside.items() if _mode(path) != right} == {}
 
 
 def test_the_token_is_in_no_text_of_the_endpoints() -> None:

@@ -67,7 +67,7 @@ TROUBLES = {
     "down for good": Trouble({"status": 503, "times": None}, (9,), ("create",)),
     "never ends": Trouble({"outcome": "endless", "times": 1}, (7,), says="timeout"),
     "made in failure": Trouble({"outcome": "failed", "times": 1}, (5,), ("create",)),
-    "changed in failure": Trouble({"outcome": "failed", "times": 1}, (0, 5, 9), ("label", "scale")),
+    "changed in failure": Trouble({"outcome": "failed", "times": 1}, (0, 5, 8, 9), ("label", "scale")),
     "deleted in failure": Trouble({"outcome": "failed", "times": 1}, (8, 9), ("delete",)),
     "made in part": Trouble({"outcome": "partial", "times": 1}, (5,), ("create",)),
 }
