@@ -16,6 +16,7 @@ from fracgpu.cli.globals import take_globals
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"\$\((?P<inner>fracgpu [^)|]*)|(?:^|^\$ |run: |- |then )(?P<command>fracgpu .*)")
+INLINE = re.compile(r"`(?:fracgpu )?(?P<command>(?:pool|plugin|workload|catalog|sandbox|convert|config) [a-z][^`]*)`")
 LINK = re.compile(r"\]\((?!https?://|mailto:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
 
 
@@ -31,8 +32,11 @@ def test_shows_what_really_comes(page: Path) -> None:
 
 
 def _commands(page: Path) -> Iterator[list[str]]:
-    """The fracgpu commands of a page's sh, yaml and console fences, without what a shell does with them."""
-    for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
+    """The fracgpu commands of a page, in its fences and in its text, without what a shell does with them."""
+    text = page.read_text(encoding="utf-8")
+    for found in INLINE.finditer(FENCE.sub("", text)):
+        yield _words(f"fracgpu {found['command']}")
+    for fence in FENCE.finditer(text):
         if fence["kind"] not in ("sh", "console", "yaml"):
             continue
         for line in fence["body"].replace("\\\n", " ").splitlines():
