@@ -22,8 +22,21 @@ CONFIG_MEMBERS: dict[str, type] = {
     "warmPoolConfig": dict,
     "clientRequestToken": str,
 }
-EVICTION = "Reached max retries while trying to evict pods from nodes in node group {name}"
-"""https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html"""
+FAILURES = {
+    "ConfigUpdate": (
+        "ClusterUnreachable",
+        "EKS is unable to communicate with your Kubernetes cluster API server to update node group {name}",
+    ),
+    "VersionUpdate": (
+        "PodEvictionFailure",
+        "Reached max retries while trying to evict pods from nodes in node group {name}",
+    ),
+}
+"""What an update says that was told to fail: a new version drains nodes, a changed config talks to Kubernetes.
+
+https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
+https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#troubleshoot-managed-node-groups
+"""
 
 Params = list[tuple[str, Any]]
 
@@ -214,8 +227,8 @@ def _end(operation: Operation, pool: Pool, failed: bool) -> None:
     pool.body["modifiedAt"] = time.time()
     if failed:
         pool.state = "ACTIVE"
-        text = EVICTION.format(name=pool.name)
-        update["errors"] = [{"errorCode": "PodEvictionFailure", "errorMessage": text, "resourceIds": []}]
+        code, text = FAILURES[update["type"]]
+        update["errors"] = [{"errorCode": code, "errorMessage": text.format(name=pool.name), "resourceIds": []}]
 
 
 def _shown(cluster: Cluster, update_id: str) -> Json:

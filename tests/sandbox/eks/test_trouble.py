@@ -77,6 +77,20 @@ def test_an_update_that_fails_leaves_the_group_as_it_was(sandbox: Sandbox, eks: 
     assert (describe(eks)["status"], describe(eks)["version"]) == ("ACTIVE", "1.34")
 
 
+def test_a_config_that_fails_changes_nothing(sandbox: Sandbox, eks: EKSClient, request_of: Make) -> None:
+    eks.create_nodegroup(**request_of())
+    sandbox.advance(1)
+    before = describe(eks)["scalingConfig"]
+    sandbox.world.faults.add("eks", "UpdateNodegroupConfig", outcome="failed")
+    made = eks.update_nodegroup_config(
+        clusterName="sandbox", nodegroupName="gpus", scalingConfig={"minSize": 0, "maxSize": 9, "desiredSize": 9}
+    )["update"]
+    sandbox.advance(1)
+    update = eks.describe_update(name="sandbox", nodegroupName="gpus", updateId=made["id"])["update"]
+    assert [error["errorCode"] for error in update["errors"]] == ["ClusterUnreachable"]
+    assert describe(eks)["scalingConfig"] == before
+
+
 @pytest.mark.parametrize(
     ("capacity", "metric", "words"),
     [
