@@ -135,7 +135,7 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
     sharing = _sharing(spec, choice, findings)
     if choice.chosen:
         findings.append(_machine_chosen(choice, sharing))
-    if len(_taints(spec)) > len(spec.taints or ()):
+    if _wants_gpu_taint(spec):
         findings.append(_gpu_taint_added())
     notes = tuple(finding for finding in findings if finding.level is not Level.ERROR)
     return Resolution(_pool(written, cluster, choice, sharing, notes), tuple(findings))
@@ -202,10 +202,14 @@ def _nodes(spec: NodePoolSpec) -> Nodes:
 def _taints(spec: NodePoolSpec) -> tuple[Taint, ...]:
     """The user's taints, and the GPU taint unless it was declined or replaced by one of the same key."""
     own = tuple(spec.taints or ())
-    key, value, effect = GPU_TAINT
-    if spec.gpu_taint is False or any(taint.key == key for taint in own):
-        return own
-    return (Taint.of(key, value, effect), *own)
+    return (_GPU_TAINT, *own) if _wants_gpu_taint(spec) else own
+
+
+_GPU_TAINT = Taint.of(*GPU_TAINT)
+
+
+def _wants_gpu_taint(spec: NodePoolSpec) -> bool:
+    return spec.gpu_taint is not False and not any(taint.key == _GPU_TAINT.key for taint in spec.taints or ())
 
 
 def _sharing(spec: NodePoolSpec, choice: Choice, findings: list[Finding]) -> Sharing:
@@ -239,12 +243,16 @@ def _cut(written: SharingSpec, choice: Choice, findings: list[Finding]) -> Cut:
         )
     known: dict[str, Profile] = {}
     for name in _profiles(written):
-        profile = _profile(name, gpu, field_path, findings)
+        profile = _profile(name, choice, field_path, findings)
         if profile:
             known[name] = profile
-    if len(known) < len(_profiles(written)):
+    if len(known) < len(_profiles(written)) or not wanted:
         return Whole()
-    devices = tuple(_device(layout, known, gpu, path, findings) for path, layout in wanted)
+    if mig.devices is None:  # one layout for every GPU of the node
+        path, layout = wanted[0]
+        devices = (_device(layout, known, gpu, path, findings),) * len(wanted)
+    else:
+        devices = tuple(_device(layout, known, gpu, path, findings) for path, layout in wanted)
     different = len({profile for layout in devices for profile, _ in layout or ()}) > 1 or None in devices
     return Mig(devices, mig.strategy or (Strategy.MIXED if different else Strategy.SINGLE))
 
@@ -281,10 +289,11 @@ def _device(
     return layout.profiles
 
 
-def _profile(name: str, gpu: Gpu, path: str, findings: list[Finding]) -> Profile | None:
+def _profile(name: str, choice: Choice, path: str, findings: list[Finding]) -> Profile | None:
+    gpu = choice.gpu
     match = query.find_profile(gpu, name)
     if match is None:
-        findings.append(_unknown_profile(name, gpu, path))
+        findings.append(_unknown_profile(name, choice, path))
         return None
     if match.renamed:
         message = (
@@ -294,16 +303,18 @@ def _profile(name: str, gpu: Gpu, path: str, findings: list[Finding]) -> Profile
     return match.profile
 
 
-def _unknown_profile(name: str, gpu: Gpu, path: str) -> Finding:
-    near = query.nearest_profiles(gpu, name)
+def _unknown_profile(name: str, choice: Choice, path: str) -> Finding:
+    gpu, machine = choice.gpu, choice.machine
+    near = query.nearest_profiles(gpu, name, machine=machine)
     has = ", ".join(profile.name for profile in gpu.profiles if profile.plain)
+    able = any(query.makes(machine, profile) for profile in gpu.profiles)
+    other = "fracgpu catalog profiles" if able else f"fracgpu catalog machines --provider {machine.provider}"
+    hint = f"--mig {near[0]}" if near else other
     if query.is_profile_name(name):
         message = f"{gpu.product} has no profile {name}; it has {has}"
-        return Finding(
-            "profile-not-on-gpu", message, field=path, nearest=near, hint=f"--mig {near[0]}" if near else None
-        )
+        return Finding("profile-not-on-gpu", message, field=path, nearest=near, hint=hint)
     message = f"{name} is not a MIG profile; {gpu.product} has {has}"
-    return Finding("unknown-profile", message, field=path, nearest=near, hint="fracgpu catalog profiles")
+    return Finding("unknown-profile", message, field=path, nearest=near, hint=hint)
 
 
 def _not_mig_capable(machine: Machine, gpu: Gpu) -> Finding:

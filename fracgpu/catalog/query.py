@@ -155,9 +155,18 @@ def _profile_order(profile: Profile) -> tuple[bool, int, int, str]:
     return not profile.plain, profile.compute_slices, parsed.memory_gb if parsed else 0, profile.name
 
 
-def nearest_profiles(gpu: Gpu, text: str, limit: int = 3) -> tuple[str, ...]:
-    """The profiles of this GPU nearest to a name that it has not: same compute slices, closest memory, plain first."""
-    return _nearest_profile_names((profile.name for profile in gpu.profiles), text, limit)
+def nearest_profiles(gpu: Gpu, text: str, limit: int = 3, machine: Machine | None = None) -> tuple[str, ...]:
+    """The profiles of this GPU nearest to a name that it has not: same compute slices, closest memory, plain first.
+
+    With a machine only those that its cloud can make on it.
+    """
+    names = (profile.name for profile in gpu.profiles if machine is None or makes(machine, profile))
+    return _nearest_profile_names(names, text, limit)
+
+
+def makes(machine: Machine, profile: Profile) -> bool:
+    """Whether a machine's GPUs can be cut into this profile of theirs."""
+    return machine.mig and not machine.fractional and expressible(machine.provider, profile)
 
 
 def nearest_profiles_anywhere(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu, Machine, ProviderName
 from fracgpu.errors import Level
@@ -318,3 +319,29 @@ def test_the_defaults_are_said() -> None:
 @pytest.mark.parametrize(("name", "key"), [("resource_group", "resourceGroup"), ("name", "name"), ("a_b_c", "aBC")])
 def test_names_in_code_and_in_files(name: str, key: str) -> None:
     assert camel(name) == key
+
+
+class TestHints:
+    """What is said to be right for a pool is right for its machine and its cloud."""
+
+    @pytest.mark.parametrize("provider", ProviderName)
+    @pytest.mark.parametrize("profile", ["1g.5gb", "4g.20gb", "MIG5g", "3g.99gb", "7g.40gb+me"])
+    def test_a_profile_that_is_near_can_be_made(self, provider: ProviderName, profile: str) -> None:
+        catalog = load()
+        for machine in catalog.machines(provider):
+            for one in resolution(
+                CLUSTERS[provider], machine=machine.name, gpu=machine.gpu, sharing=cut(profile)
+            ).errors:
+                assert one.hint
+                for near in one.nearest if one.code in ("profile-not-on-gpu", "unknown-profile") else ():
+                    match = query.find_profile(catalog.gpu(machine.gpu), near)
+                    assert match is not None
+                    assert query.makes(machine, match.profile)
+                    assert one.hint == f"--mig {one.nearest[0]}"
+
+    def test_a_cut_that_says_nothing_is_a_mistake_and_no_more(self) -> None:
+        assert errors(EKS, machine="p4d.24xlarge", sharing={"mig": {}}) == [("missing-field", "spec.sharing.mig")]
+
+
+def cut(profile: str) -> dict[str, Any]:
+    return {"mig": {"profile": profile}}
