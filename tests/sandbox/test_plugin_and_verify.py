@@ -74,6 +74,26 @@ def test_the_config_that_plugin_apply_writes_makes_the_promise_true(
     assert result.nodes[0].allocatable == promise.resources
 
 
+EACH: dict[str, Any] = {
+    "machine": "p4d.24xlarge",
+    "mig": {"devices": [{"3g.20gb": 2}, {"3g.20gb": 2}, {"2g.10gb": 3}, None, *[{"1g.5gb": 7}] * 4]},
+}
+
+
+def test_gpus_that_are_cut_each_in_its_own_way_are_verified(sandbox: Sandbox) -> None:
+    cloud = Cloud(sandbox, "eks")
+    promise, seen = cloud.make("gpus", **EACH)
+    apply_for(cloud, promise)
+    result = look(cloud, seen)
+    assert result.ok, [one.message for one in failures(result)]
+    assert result.nodes[0].allocatable == {
+        "nvidia.com/gpu": 1,
+        "nvidia.com/mig-3g.20gb": 4,
+        "nvidia.com/mig-2g.10gb": 3,
+        "nvidia.com/mig-1g.5gb": 28,
+    }
+
+
 @pytest.mark.parametrize(
     "spec",
     [SHARED, SLICED, {**SLICED, "timeSlicing": {"replicas": 2}}, {"machine": "g2-standard-4", "mps": {"replicas": 3}}],
