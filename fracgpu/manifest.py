@@ -145,6 +145,14 @@ LONGEST_PATH = 300
 HINT = "-f FILE, a folder, or - for standard input"
 
 
+def texts(paths: Iterable[str]) -> list[tuple[str, str]] | None:
+    """The files that these paths mean, each with its text; None where one of them can be read once only."""
+    files = [file for name in paths for file in _files(name)]
+    if not all(Path(file).is_file() for file in files):
+        return None
+    return [(file, _text(file)) for file in files]
+
+
 def _files(name: str) -> list[str]:
     """The files that a path of -f means: itself, or those of a folder, but for hidden ones."""
     if name == "-":

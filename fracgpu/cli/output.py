@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -67,8 +67,17 @@ def json_text(value: Any) -> str:
 def _member(value: Any) -> str:
     if not isinstance(value, list) or len(value) < LONG:
         return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    return "[\n    " + ",\n    ".join(map(encode, value)) + "\n  ]"
+    return _one_a_line(map(json.JSONEncoder(ensure_ascii=False).encode, value))
+
+
+def _one_a_line(items: Iterable[str]) -> str:
+    return "[\n    " + ",\n    ".join(items) + "\n  ]"
+
+
+def write_lines(kind: str, lists: Mapping[str, Sequence[str]]) -> None:
+    """A JSON document of long lists whose items are JSON already."""
+    head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in document(kind, {}).items()]
+    write("{\n" + ",\n".join([*head, *(f'  "{key}": {_one_a_line(items)}' for key, items in lists.items())]) + "\n}")
 
 
 to_yaml = yaml_text.to_yaml
@@ -171,8 +180,12 @@ def finding_text(finding: Finding) -> str:
 def say_notes(notes: Sequence[Finding]) -> None:
     """Notes on stderr: warnings always, the rest unless -q."""
     for note in notes:
-        if note.level is Level.WARNING or not GLOBALS.quiet:
+        if is_said(note):
             to_stderr(finding_text(note) + "\n")
+
+
+def is_said(note: Finding) -> bool:
+    return note.level is Level.WARNING or not GLOBALS.quiet
 
 
 def say_error(error: FracgpuError) -> None:

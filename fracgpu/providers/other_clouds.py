@@ -11,7 +11,8 @@ from fracgpu.resolve import NO_AKS, NO_EKS, NO_GKE, ResolvedPool
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:
     """A finding for each cloud but the pool's own whose options are set, and one for a backend, which only EKS has."""
-    said = {"aks": pool.aks != NO_AKS, "gke": pool.gke != NO_GKE, "eks": pool.eks != NO_EKS}
+    options = (("aks", pool.aks, NO_AKS), ("gke", pool.gke, NO_GKE), ("eks", pool.eks, NO_EKS))
+    said = {name: given is not none and given != none for name, given, none in options}
     for name, any_said in said.items():
         if any_said and name != pool.provider.value:
             message = f"options of {name.upper()} on a pool of {pool.provider.upper()}"

@@ -19,6 +19,7 @@ from fracgpu.cli.choices import (
 )
 from fracgpu.cli.declared import Declared, declared
 from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.pool.plan_parts import plan_in_parts
 from fracgpu.cli.show_plan import show_plan
 from fracgpu.operations.planning import Choices
 from fracgpu.operations.saved import save, saved_members
@@ -47,6 +48,8 @@ def plan(
 ) -> int:
     """What apply would change."""
     choices = Choices(adopt=adopt, recreate=recreate, replace=replace, fleet=fleet)
+    if offline and files and not (save_as or prune or fleet) and plan_in_parts(files, choices, out, strict=strict):
+        return PENDING if detailed else 0
     found = declared(files, choices, prune=prune, strict=strict)
     planned = offline_plan(found) if offline else _asked(found)
     if save_as:
