@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from fracgpu.catalog.models import Machine
 from fracgpu.errors import Finding, info
@@ -83,3 +83,27 @@ def unknown_key(key: str) -> Finding:
     """The note on a config key that was kept as a name."""
     message = f"what the config key {key} shares is in the plugin's ConfigMap alone"
     return info("config-key-unknown", message, field="spec.sharing.configKey")
+
+
+class Unsaid(NamedTuple):
+    """A member of a cloud's body, by its path, that the file form has no word for."""
+
+    member: str
+    words: str
+    usual: tuple[Any, ...] = ()
+    """The values that say nothing: what the cloud puts there itself."""
+
+
+def unsaid(body: Json, table: Iterable[Unsaid]) -> Iterator[Finding]:
+    """A note for each of them that says something."""
+    for member, words, usual in table:
+        value: Any = body
+        for name in member.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value not in (None, [], {}, "") and not any(value is one or value == one for one in usual):
+            yield not_in_file_form(words, member)
+
+
+def not_in_file_form(words: str, member: str) -> Finding:
+    message = f"the file form cannot say {words} ({member}); a pool made anew would not have it"
+    return info("not-in-file-form", message, detail={"member": member})

@@ -8,14 +8,14 @@ from typing import Any
 from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Machine, ProviderName
-from fracgpu.errors import Finding, info, warning
+from fracgpu.errors import Finding, warning
 from fracgpu.plan import Json
 from fracgpu.pluginkey import LABEL, meaning
 from fracgpu.providers import Observed
 from fracgpu.providers.aks.compare import is_spot, properties, settled
 from fracgpu.providers.aks.template import PREFIX, template_tags
-from fracgpu.providers.aks.unsaid import unsaid
-from fracgpu.providers.file_members import nodes, sharing_of, some, taints, unknown_key, unless
+from fracgpu.providers.aks.unsaid import UNSAID
+from fracgpu.providers.file_members import nodes, sharing_of, some, taints, unknown_key, unless, unsaid
 from fracgpu.resolve import resolve
 from fracgpu.spec import NodePool, read_taint
 
@@ -135,6 +135,4 @@ def _notes(observed: Observed, machine: Machine | None) -> Iterator[Finding]:
     key = (pool.get("nodeLabels") or {}).get(LABEL)
     if key is not None and meaning(key) is None:
         yield unknown_key(key)
-    for member, words in unsaid(pool):
-        message = f"the file form cannot say {words} ({member}); a pool made anew would not have it"
-        yield info("not-in-file-form", message, detail={"member": member})
+    yield from unsaid(pool, UNSAID)

@@ -18,12 +18,12 @@ from fracgpu.providers.eks.facts import STARTUP_TAINT
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name
 from fracgpu.providers.eks.read_sharing import Seen, read_sharing
 from fracgpu.providers.eks.template import DEFAULT_VOLUME, decode
-from fracgpu.providers.file_members import nodes, some, taints, unless
+from fracgpu.providers.file_members import Unsaid, nodes, not_in_file_form, some, taints, unless, unsaid
 from fracgpu.resolve import resolve
 from fracgpu.sharing import Backend
 from fracgpu.spec import NodePool
 
-UNSAID = {"remoteAccess": "remote access", "warmPoolConfig": "a warm pool"}
+UNSAID = (Unsaid("remoteAccess", "remote access"), Unsaid("warmPoolConfig", "a warm pool"))
 """Members of CreateNodegroup that the file form has no word for; a group made anew would not have them."""
 
 SPOKEN = frozenset(
@@ -187,16 +187,9 @@ def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) 
         message = f"{observed.name} has no GPU that the catalog knows; fracgpu makes GPU pools"
         yield warning("no-gpu", message, field="spec.machine")
     yield from seen.notes
-    for member, words in UNSAID.items():
-        if observed.body.get(member):
-            yield _unsaid(words, member)
+    yield from unsaid(observed.body, UNSAID)
     for member in sorted(set(data) - SPOKEN):
-        yield _unsaid(f"{member} of the launch template", member)
+        yield not_in_file_form("something of the launch template", member)
     if _foreign_template(observed, settled(observed.resources[-1]).body):
         message = "the group has a launch template of another's, which may set disk, cut and sharing; the file names it"
         yield info("foreign-launch-template", message, field="spec.eks.launchTemplate")
-
-
-def _unsaid(words: str, member: str) -> Finding:
-    message = f"the file form cannot say {words}; a group made anew would not have it"
-    return info("not-in-file-form", message, detail={"member": member})

@@ -11,36 +11,11 @@ from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
 from fracgpu.plan import Json
 from fracgpu.providers import Observed
-from fracgpu.providers.file_members import nodes, some, taints
+from fracgpu.providers.file_members import nodes, some, taints, unsaid
 from fracgpu.providers.gke.compare import settled
 from fracgpu.providers.gke.desired import EFFECTS, SCOPES, default_driver_version
+from fracgpu.providers.gke.unsaid import UNSAID
 from fracgpu.spec import NodePool
-
-UNSAID = {
-    "preemptible": "preemptible machines (Spot is what replaced them)",
-    "flexStart": "flex-start",
-    "maxRunDuration": "a longest run",
-    "localSsdCount": "local SSDs",
-    "ephemeralStorageLocalSsdConfig": "local SSDs for ephemeral storage",
-    "localNvmeSsdBlockConfig": "local SSDs as block devices",
-    "minCpuPlatform": "a least CPU platform",
-    "nodeGroup": "a sole-tenant node group",
-    "soleTenantConfig": "sole tenancy",
-    "confidentialNodes": "confidential nodes",
-    "sandboxConfig": "GKE Sandbox",
-    "bootDiskKmsKey": "a key for the boot disk",
-    "linuxNodeConfig": "Linux settings",
-    "kubeletConfig": "kubelet settings",
-    "secondaryBootDisks": "secondary boot disks",
-    "advancedMachineFeatures": "advanced machine features",
-    "gpuDirectConfig": "GPUDirect",
-}
-"""Members of NodeConfig that the file form has no word for; a pool made anew from it would not have them."""
-UNSAID_POOL = {
-    "placementPolicy": "a placement policy",
-    "queuedProvisioning": "queued provisioning",
-    "bestEffortProvisioning": "best-effort provisioning",
-}
 
 
 def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
@@ -169,18 +144,10 @@ def _location_policy(body: Json) -> Any:
 
 def _notes(observed: Observed, gpu: Json | None) -> Iterator[Finding]:
     body = observed.body
-    config = body.get("config", {})
     if gpu is None:
         message = f"{observed.name} has no GPU; fracgpu makes GPU pools"
         yield warning("no-gpu", message, field="spec.machine")
-    for table, owner in ((UNSAID, config), (UNSAID_POOL, body)):
-        for key, words in table.items():
-            if owner.get(key):
-                message = f"the file form cannot say {words} ({key}); a pool made anew would not have them"
-                yield info("not-in-file-form", message, detail={"member": key})
-    if body.get("upgradeSettings", {}).get("strategy") == "BLUE_GREEN":
-        message = "the file form cannot say blue-green upgrades; a pool made anew would use surge upgrades"
-        yield info("not-in-file-form", message, detail={"member": "upgradeSettings.strategy"})
+    yield from unsaid(body, UNSAID)
     scaling = body.get("autoscaling", {})
     if scaling.get("enabled") and "maxNodeCount" in scaling:
         message = "the autoscaler's limits are per zone there; here they are totals"

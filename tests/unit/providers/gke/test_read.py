@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from fracgpu.catalog.load import load
-from fracgpu.errors import Level
 from fracgpu.plan import Action, Json, change_of
 from fracgpu.providers import FLEET, MANAGED, Phase, gke
 from fracgpu.resolve import resolve
@@ -164,14 +163,6 @@ def test_an_accelerator_that_the_catalog_lacks_is_named() -> None:
         {"machine": "g2-standard-4"}, {"name": "n", "config": {"machineType": "z9", "accelerators": accelerators}}
     )
     assert spec["gpu"] == "nvidia-next"
-
-
-@pytest.mark.parametrize("member", ["preemptible", "flexStart", "confidentialNodes", "kubeletConfig", "sandboxConfig"])
-def test_what_the_file_cannot_say_is_a_note(member: str) -> None:
-    observed = {**GCLOUD, "config": {**GCLOUD["config"], member: {"x": 1}}}
-    _, notes = gke.read(seen(pool(machine="g2-standard-8"), observed))
-    assert member in [note.detail.get("member") for note in notes if note.code == "not-in-file-form"]
-    assert all(note.level is not Level.ERROR for note in notes)
 
 
 @pytest.mark.parametrize(
