@@ -10,15 +10,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from fracgpu.catalog import geometry, query
 from fracgpu.catalog.choose import Choice, choose
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import Gpu, Machine, Profile, ProviderName
 from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel, cluster_ref
+from fracgpu.cut import cut_of, profiles_of, written_at
 from fracgpu.errors import Finding, Level, info
-from fracgpu.sharing import Backend, Cut, Layout, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
+from fracgpu.sharing import Backend, Cut, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
 from fracgpu.spec import (
     GPU_TAINT,
     AksOptions,
@@ -27,7 +26,6 @@ from fracgpu.spec import (
     GkeOptions,
     NodePool,
     NodePoolSpec,
-    SharingSpec,
     Taint,
 )
 from fracgpu.spec_rules import check
@@ -81,6 +79,8 @@ class ResolvedPool:
     backend: Backend | None = None
     """On EKS who cuts and shares; None on the other clouds."""
     backend_said: bool = False
+    cut_field: str = "spec.sharing.mig"
+    """Where the spec says what the GPUs are cut into."""
     machine_chosen: bool = False
     notes: tuple[Finding, ...] = ()
 
@@ -129,7 +129,7 @@ def resolve(written: NodePool, catalog: Catalog, *, placeholder: bool = False) -
     cluster = cluster_ref(spec.cluster, findings, placeholder=placeholder)
     if cluster is None:
         return Resolution(None, tuple(findings))
-    choice = choose(catalog, cluster.provider, machine=spec.machine, gpu=spec.gpu, profiles=_profiles(spec.sharing))
+    choice = choose(catalog, cluster.provider, machine=spec.machine, gpu=spec.gpu, profiles=profiles_of(spec.sharing))
     if isinstance(choice, Finding):
         return Resolution(None, (*findings, choice))
     sharing = _sharing(spec, choice, findings)
@@ -169,20 +169,10 @@ def _pool(
         eks=spec.eks or NO_EKS,
         backend=backend,
         backend_said=said,
+        cut_field=written_at(spec.sharing.mig),
         machine_chosen=choice.chosen,
         notes=notes,
     )
-
-
-def _profiles(sharing: SharingSpec) -> list[str]:
-    """Every profile name that was written, in order."""
-    mig = sharing.mig
-    if mig is None:
-        return []
-    names = [mig.profile] if mig.profile else []
-    for layout in (mig.layout, *(mig.devices or ())):
-        names += list(layout or ())
-    return list(dict.fromkeys(names))
 
 
 def _nodes(spec: NodePoolSpec) -> Nodes:
@@ -216,111 +206,15 @@ def _sharing(spec: NodePoolSpec, choice: Choice, findings: list[Finding]) -> Sha
     written = spec.sharing
     cut: Cut = Whole()
     if written.mig:
-        cut = _cut(written, choice, findings)
+        cut = cut_of(written, choice, findings)
     rename = bool(written.rename_by_default)
     share: Share = None
     if written.time_slicing:
-        one = bool(written.time_slicing.fail_requests_greater_than_one)
-        share = TimeSlicing(written.time_slicing.replicas, one, rename)
+        one = written.time_slicing.fail_requests_greater_than_one
+        share = TimeSlicing(written.time_slicing.replicas, bool(one), rename, several_said=one is False)
     elif written.mps:
         share = Mps(written.mps.replicas, rename)
     return Sharing(cut, share, written.config_key)
-
-
-def _cut(written: SharingSpec, choice: Choice, findings: list[Finding]) -> Cut:
-    """The layout of each GPU of a node; Whole where what was written cannot be cut, which a finding says."""
-    machine, gpu = choice.machine, choice.gpu
-    mig = written.mig
-    assert mig is not None
-    if not gpu.mig:
-        findings.append(_not_mig_capable(machine, gpu))
-        return Whole()
-    wanted, field_path = _wanted(mig, machine.gpu_count)
-    if mig.devices is not None and len(mig.devices) != machine.gpu_count:
-        message = f"devices lists {len(mig.devices)} GPUs, and {machine.name} has {machine.gpu_count}"
-        findings.append(
-            Finding("invalid-value", message, field="spec.sharing.mig.devices", nearest=(str(machine.gpu_count),))
-        )
-    known: dict[str, Profile] = {}
-    for name in _profiles(written):
-        profile = _profile(name, choice, field_path, findings)
-        if profile:
-            known[name] = profile
-    if len(known) < len(_profiles(written)) or not wanted:
-        return Whole()
-    if mig.devices is None:  # one layout for every GPU of the node
-        path, layout = wanted[0]
-        devices = (_device(layout, known, gpu, path, findings),) * len(wanted)
-    else:
-        devices = tuple(_device(layout, known, gpu, path, findings) for path, layout in wanted)
-    different = len({profile for layout in devices for profile, _ in layout or ()}) > 1 or None in devices
-    return Mig(devices, mig.strategy or (Strategy.MIXED if different else Strategy.SINGLE))
-
-
-def _wanted(mig: Any, gpus: int) -> tuple[list[tuple[str, Mapping[str, int | None] | None]], str]:
-    """For each GPU of the node: the field that speaks of it, and profile -> count (None: as many as it holds)."""
-    if mig.profile:
-        path = "spec.sharing.mig.profile"
-        return [(path, {mig.profile: None})] * gpus, path
-    if mig.layout:
-        path = "spec.sharing.mig.layout"
-        return [(path, mig.layout)] * gpus, path
-    path = "spec.sharing.mig.devices"
-    return [(f"{path}[{index}]", layout) for index, layout in enumerate(mig.devices or ())], path
-
-
-def _device(
-    written: Mapping[str, int | None] | None, known: Mapping[str, Profile], gpu: Gpu, path: str, findings: list[Finding]
-) -> Layout | None:
-    """One GPU's layout in the catalog's order; a finding where it does not fit."""
-    if written is None:
-        return None
-    counts: dict[str, int] = {}
-    for name, count in written.items():
-        profile = known[name]
-        counts[profile.name] = counts.get(profile.name, 0) + max(profile.max_per_gpu if count is None else count, 0)
-    layout = geometry.Layout.of(gpu, counts)
-    answer = geometry.fit(gpu, layout)
-    if isinstance(answer, geometry.Misfit) and not any(finding.field == path for finding in findings):
-        near = tuple(map(str, geometry.nearest_layouts(gpu, layout)))
-        hint = f"--mig {near[0]}" if near else None
-        message = f"{layout} does not fit on {gpu.product}: {answer}"
-        findings.append(Finding("layout-does-not-fit", message, field=path, nearest=near, hint=hint))
-    return layout.profiles
-
-
-def _profile(name: str, choice: Choice, path: str, findings: list[Finding]) -> Profile | None:
-    gpu = choice.gpu
-    match = query.find_profile(gpu, name)
-    if match is None:
-        findings.append(_unknown_profile(name, choice, path))
-        return None
-    if match.renamed:
-        message = (
-            f"{name} is what some drivers call {match.profile.name} on {gpu.product}; the node's own name may differ"
-        )
-        findings.append(info("name-depends-on-driver", message, field=path, nearest=(match.profile.name,)))
-    return match.profile
-
-
-def _unknown_profile(name: str, choice: Choice, path: str) -> Finding:
-    gpu, machine = choice.gpu, choice.machine
-    near = query.nearest_profiles(gpu, name, machine=machine)
-    has = ", ".join(profile.name for profile in gpu.profiles if profile.plain)
-    able = any(query.makes(machine, profile) for profile in gpu.profiles)
-    other = "fracgpu catalog profiles" if able else f"fracgpu catalog machines --provider {machine.provider}"
-    hint = f"--mig {near[0]}" if near else other
-    if query.is_profile_name(name):
-        message = f"{gpu.product} has no profile {name}; it has {has}"
-        return Finding("profile-not-on-gpu", message, field=path, nearest=near, hint=hint)
-    message = f"{name} is not a MIG profile; {gpu.product} has {has}"
-    return Finding("unknown-profile", message, field=path, nearest=near, hint=hint)
-
-
-def _not_mig_capable(machine: Machine, gpu: Gpu) -> Finding:
-    message = f"{gpu.product} on {machine.name} cannot be cut by MIG"
-    hint = "--time-slicing N or --mps N shares it; fracgpu catalog gpus lists GPUs with MIG"
-    return Finding("gpu-not-mig-capable", message, field="spec.sharing.mig", hint=hint)
 
 
 def _machine_chosen(choice: Choice, sharing: Sharing) -> Finding:

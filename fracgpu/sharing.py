@@ -8,7 +8,7 @@ so the clouds' `rules` decide; the one pair that nobody can have, time-slicing a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 Layout = tuple[tuple[str, int], ...]
@@ -84,11 +84,15 @@ class Mig:
 
 @dataclass(frozen=True, slots=True)
 class TimeSlicing:
-    """`replicas` containers take turns on a GPU or slice. Nothing is isolated; shares are accounting."""
+    """`replicas` containers take turns on a GPU or slice. Nothing is isolated; shares are accounting.
+
+    `several_said`: the user said that a container may ask for several, which is also what saying nothing means.
+    """
 
     replicas: int
     one_per_container: bool = False
     rename: bool = False
+    several_said: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

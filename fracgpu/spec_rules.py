@@ -13,8 +13,6 @@ def check(spec: NodePoolSpec) -> Iterator[Finding]:
     yield from _check_sharing(spec.sharing)
     yield from _check_nodes(spec.nodes)
     yield from _check_eks_backend(spec)
-    if spec.disk.size_gb is not None and spec.disk.size_gb < 1:
-        yield Finding("invalid-value", "a disk has at least 1 GB", field="spec.disk.sizeGb", hint="--disk-gb 100")
     if spec.gke and spec.gke.accelerator_count is not None and spec.gke.accelerator_count < 1:
         message = f"{spec.gke.accelerator_count} GPUs a node"
         yield Finding("invalid-value", message, field="spec.gke.acceleratorCount", nearest=("1",), hint="leave it out")

@@ -167,7 +167,7 @@ def _time_slicing(explanation: Explanation, ask: Ask, notes: tuple[Finding, ...]
     share = int(whole * 1000 / pool.sharing.replicas)
     memory = min(share * ask.gpus, MOST_MEMORY_MB)
     message = (
-        f"{memory} MB is {ask.gpus} of {pool.sharing.replicas} shares of a {pool.gpu.product}; nothing enforces it"
+        f"{memory} MB is {ask.gpus} of {pool.sharing.replicas} shares of an {pool.gpu.product}; nothing enforces it"
     )
     device = Device("NvidiaTimeslicingGPU", "nvidia_timeslicing_gpu", {"gpu_memory": memory})
     return device, (*notes, info("truefoundry-memory", message, link=PAGE))

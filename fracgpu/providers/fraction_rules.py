@@ -15,7 +15,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
         return
     part = f"1/{round(1 / pool.machine.gpu_fraction)}"
     for name in _ways(pool):
-        message = f"{pool.machine.name} has {part} of a {pool.gpu.product}, which cannot be divided again"
+        message = f"{pool.machine.name} has {part} of an {pool.gpu.product}, which cannot be divided again"
         hint = "choose a machine with whole GPUs, or leave the sharing out"
         yield Finding("sharing-conflict", message, field=f"spec.sharing.{name}", hint=hint)
 

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fracgpu.errors import Finding, info
+from fracgpu.errors import Finding, info, warning
+from fracgpu.migconfig import LABEL as MIG_LABEL
 from fracgpu.pluginkey import LABEL, config_of, key_of, meaning
 from fracgpu.providers.kubernetes_syntax import VALUE_FORM, is_value
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, Strategy
+from fracgpu.spec import GPU_TAINT_KEY, Taint
 
 _PLUGIN = "https://github.com/NVIDIA/k8s-device-plugin"
 _MPS_DOCS = f"{_PLUGIN}#with-cuda-mps"
+_CHART_VALUES = f"{_PLUGIN}/blob/main/deployments/helm/nvidia-device-plugin/values.yaml"
+
+PRESENT = "nvidia.com/gpu.present"
+"""A node with this label needs no feature discovery to get the device plugin (its third affinity term)."""
 
 MPS_CLIENTS = 48
 MPS_CLIENTS_OLD = 16
@@ -62,6 +68,25 @@ def _label(pool: ResolvedPool) -> Iterator[Finding]:
         message = f"the label {LABEL} says {said}, and the pool's sharing is {key or 'the plugin default'}"
         hint = "leave the label out: sharing writes it; sharing.configKey names a config of your own"
         yield Finding("conflicting-fields", message, field=f"spec.labels.{LABEL}", hint=hint)
+
+
+def mig_label(pool: ResolvedPool) -> Iterator[Finding]:
+    """A label by which NVIDIA's MIG manager cuts, on a pool that something else cuts or nothing does."""
+    if MIG_LABEL in pool.labels:
+        takes = "cut otherwise" if isinstance(pool.sharing.cut, Mig) else "whole"
+        message = f"the label {MIG_LABEL} has a MIG manager cut the GPUs, which fracgpu takes for {takes} here"
+        hint = "leave the label out: --mig cuts; on EKS --backend gpu-operator does so by this label"
+        yield warning("sharing-unknown", message, field=f"spec.labels.{MIG_LABEL}", hint=hint)
+
+
+def unusual_gpu_taint(taint: Taint, pool: ResolvedPool) -> Iterator[Finding]:
+    """NVIDIA's feature discovery, which finds the nodes for the device plugin, tolerates one value of the GPU taint."""
+    if taint.key != GPU_TAINT_KEY or taint.value == "present" or PRESENT in pool.labels:
+        return
+    near = f"{taint.key}=present:{taint.effect}"
+    message = f"node feature discovery tolerates {GPU_TAINT_KEY}=present alone, so no device plugin would start"
+    hint = f"{near}, or the label {PRESENT}=true"
+    yield warning("gpu-taint-unusual", message, field="spec.taints", hint=hint, nearest=(near,), link=_CHART_VALUES)
 
 
 def _key(pool: ResolvedPool) -> Iterator[Finding]:

@@ -152,7 +152,6 @@ def test_a_cloud_is_known_by_its_company_too(word: str, cloud: str) -> None:
         ({"nodes": {"min": 5, "max": 2}}, "nodes-out-of-range", "spec.nodes.min"),
         ({"nodes": {"count": 9, "min": 1, "max": 2}}, "nodes-out-of-range", "spec.nodes.count"),
         ({"nodes": {"min": 0, "max": 0}}, "nodes-out-of-range", "spec.nodes.max"),
-        ({"disk": {"sizeGb": 0}}, "invalid-value", "spec.disk.sizeGb"),
         (
             {"sharing": {"mig": {"profile": "1g.5gb", "backend": "bottlerocket"}}, "eks": {"backend": "user-data"}},
             "conflicting-fields",
@@ -185,7 +184,7 @@ def test_the_mark_of_ownership_is_not_for_users_to_write(key: str) -> None:
 
 
 def test_all_findings_come_at_once() -> None:
-    spec = {"sharing": {"mig": {}, "mps": {"replicas": 1}}, "nodes": {"min": 3}, "disk": {"sizeGb": 0}}
+    spec = {"sharing": {"mig": {}, "mps": {"replicas": 1}}, "nodes": {"min": 3}, "gke": {"acceleratorCount": 0}}
     assert len(codes(**spec)) == 4
 
 

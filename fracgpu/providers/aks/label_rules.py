@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
+from fracgpu.providers import plugin_rules
 from fracgpu.providers.aks.facts import DOMAIN, SPOT_TAINT
 from fracgpu.providers.kubernetes_syntax import (
     RESERVED,
@@ -27,6 +28,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
     """Every finding about labels and taints."""
     yield from check_labels(pool)
     yield from _reserved(pool)
+    yield from plugin_rules.mig_label(pool)
     yield from check_taints(pool)
     yield from _taints(pool)
 
@@ -55,6 +57,8 @@ def _taints(pool: ResolvedPool) -> Iterator[Finding]:
             message = f"the taint {taint.key} has no value; az and the autoscaler read key=value:Effect only"
             link = "https://learn.microsoft.com/azure/aks/use-node-taints"
             yield Finding("invalid-taint", message, field="spec.taints", hint=hint, nearest=(hint,), link=link)
+        else:
+            yield from plugin_rules.unusual_gpu_taint(taint, pool)
         if in_domain(taint.key, DOMAIN) and not (pool.spot and taint == SPOT_TAINT):
             message = f"{taint.key}: AKS keeps taints of {DOMAIN} for itself"
             hint = "leave it out: AKS adds the taint of Spot nodes itself"

@@ -54,11 +54,7 @@ def _layouts(pool: ResolvedPool, cut: Mig) -> Finding:
     have = tuple(profile.name for profile in pool.profiles().values() if profile.aks)
     near = (have or expressible(pool))[:3]
     hint = "one pool for each profile, such as " + " and ".join(f"--mig {name}" for name in near[:2])
-    return Finding("not-expressible", message, field=_layout_field(cut), hint=hint, nearest=near, link=MIG_DOCS)
-
-
-def _layout_field(cut: Mig) -> str:
-    return "spec.sharing.mig.layout" if cut.alike else "spec.sharing.mig.devices"
+    return Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=near, link=MIG_DOCS)
 
 
 def _profile(pool: ResolvedPool, cut: Mig) -> Iterator[Finding]:
@@ -70,8 +66,8 @@ def _profile(pool: ResolvedPool, cut: Mig) -> Iterator[Finding]:
     elif cut.alike[0][1] < profile.max_per_gpu:
         most = f"{profile.name}={profile.max_per_gpu}"
         message = f"AKS cuts a GPU into as many {profile.name} as it holds, which is {profile.max_per_gpu}"
-        field, hint = "spec.sharing.mig.layout", f"--mig {profile.name}"
-        yield Finding("not-expressible", message, field=field, hint=hint, nearest=(most,), link=MIG_DOCS)
+        hint = f"--mig {profile.name}"
+        yield Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=(most,), link=MIG_DOCS)
 
 
 def _no_word(pool: ResolvedPool, profile: Profile) -> Finding:
@@ -79,7 +75,7 @@ def _no_word(pool: ResolvedPool, profile: Profile) -> Finding:
     near = tuple(name for name in query.nearest_profiles(pool.gpu, profile.name, limit=99) if name in known)[:3]
     message = f"AKS has no word for {profile.name} on {pool.gpu.product}; it has {', '.join(known)}"
     hint = f"--mig {near[0]}" if near else None
-    return Finding("not-expressible", message, field="spec.sharing.mig.profile", hint=hint, nearest=near, link=MIG_DOCS)
+    return Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=near, link=MIG_DOCS)
 
 
 def expressible(pool: ResolvedPool) -> tuple[str, ...]:

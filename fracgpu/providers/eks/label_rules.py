@@ -9,20 +9,16 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
 from fracgpu.migconfig import LABEL as MIG_LABEL
-from fracgpu.providers import MANAGED
+from fracgpu.providers import MANAGED, plugin_rules
 from fracgpu.providers.eks.autoscaler import ACCELERATOR, PREFIX, resource_tags
 from fracgpu.providers.eks.facts import labels, taints
 from fracgpu.providers.kubernetes_syntax import RESERVED as KUBERNETES
 from fracgpu.providers.kubernetes_syntax import check_labels, check_taints, in_domain
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig, Strategy
-from fracgpu.spec import GPU_TAINT_KEY
 
 RESERVED = (*KUBERNETES, "eks.amazonaws.com")
 _RESERVED_LINK = "https://github.com/aws/containers-roadmap/issues/1451"
-
-PRESENT = "nvidia.com/gpu.present"
-"""A node with this label needs no feature discovery to get the device plugin (its third affinity term)."""
 
 MOST_TAINTS = 50
 MOST_TAGS = 50
@@ -64,8 +60,7 @@ def _mig_label(pool: ResolvedPool) -> Iterator[Finding]:
     if said is None:
         return
     if not isinstance(pool.sharing.cut, Mig):
-        message = f"the label {MIG_LABEL} has a MIG manager cut the GPUs, which fracgpu takes for whole here"
-        yield warning("sharing-unknown", message, field=field, hint=hint)
+        yield from plugin_rules.mig_label(pool)
     elif labels(pool)[MIG_LABEL] != said or pool.backend is not Backend.GPU_OPERATOR:
         message = f"the label {MIG_LABEL} says {said}, and the pool something else"
         yield Finding("conflicting-fields", message, field=field, hint=hint)
@@ -91,11 +86,8 @@ def _taints(pool: ResolvedPool) -> Iterator[Finding]:
             message = f"the taint {taint.key} has no value, and the Cluster Autoscaler does not see such taints"
             link = "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/aws_manager.go"
             yield warning("scale-from-zero-blind", message, field="spec.taints", hint=near[0], nearest=near, link=link)
-        if taint.key == GPU_TAINT_KEY and taint.value != "present" and PRESENT not in pool.labels:
-            message = f"node feature discovery tolerates {GPU_TAINT_KEY}=present alone, so no device plugin would start"
-            link = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml"
-            hint = f"{near[0]}, or the label {PRESENT}=true"
-            yield warning("gpu-taint-unusual", message, field="spec.taints", hint=hint, nearest=near, link=link)
+        if pool.backend is not Backend.BOTTLEROCKET:  # whose device plugin is a service of the host
+            yield from plugin_rules.unusual_gpu_taint(taint, pool)
 
 
 def _tags(pool: ResolvedPool) -> Iterator[Finding]:

@@ -163,9 +163,10 @@ def _capacity(pool: ResolvedPool) -> Iterator[Finding]:
 
 
 def _disk(pool: ResolvedPool) -> Iterator[Finding]:
-    if pool.disk_gb is not None and pool.disk_gb > MOST_DISK:
-        message = f"a disk has at most {MOST_DISK} GiB, not {pool.disk_gb}"
-        yield Finding("invalid-value", message, field="spec.disk.sizeGb", nearest=(str(MOST_DISK),))
+    if pool.disk_gb is not None and not 1 <= pool.disk_gb <= MOST_DISK:
+        near = str(min(max(pool.disk_gb, 1), MOST_DISK))
+        message = f"a disk has 1 to {MOST_DISK} GiB, not {pool.disk_gb}"
+        yield Finding("invalid-value", message, field="spec.disk.sizeGb", nearest=(near,), hint=f"--disk-gb {near}")
     said = pool.eks.disk_type
     if said is not None and said not in DISK_TYPES:
         reason = "has provisioned IOPS, which cannot be said here" if said in ("io1", "io2") else "holds no node"

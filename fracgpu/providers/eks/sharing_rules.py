@@ -97,7 +97,7 @@ def _bottlerocket_profile(pool: ResolvedPool) -> Iterator[Finding]:
     knows = f"only {', '.join(known)}" if known else "no settings for this GPU"
     message = f"Bottlerocket cannot make {profile.name} of {pool.gpu.product}: it has {knows}"
     hint = f"--backend {Backend.USER_DATA}" + (f", or --mig {near[0]}" if near else "")
-    yield Finding("not-expressible", message, field="spec.sharing.mig.profile", hint=hint, nearest=near, link=_VALUES)
+    yield Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=near, link=_VALUES)
 
 
 def _mig_notes(pool: ResolvedPool, cut: Mig) -> Iterator[Finding]:

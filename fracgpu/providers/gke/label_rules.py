@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, warning
 from fracgpu.pluginkey import LABEL
+from fracgpu.providers import plugin_rules
 from fracgpu.providers.kubernetes_syntax import RESERVED, check_labels, check_taints, is_reserved, may_be_set
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import SharingKind
@@ -25,17 +26,28 @@ _TAG_FORM = "lower-case letters, digits, '_' and '-', at most 63"
 _TAG_DOCS = "https://cloud.google.com/compute/docs/labeling-resources#requirements"
 _NETWORK_TAG = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _MOST_TAGS = 64
+_LONGEST_LABELS = 1024
+_LABEL_DOCS = "https://cloud.google.com/kubernetes-engine/docs/how-to/update-existing-nodepools"
 
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:
     """Every finding about labels, taints, tags and network tags."""
     yield from check_labels(pool)
+    yield from _total(pool)
     yield from _reserved(pool)
     yield from _without_effect(pool)
     yield from check_taints(pool)
     yield from _empty_taints(pool)
     yield from _tags(pool)
     yield from _network_tags(pool)
+
+
+def _total(pool: ResolvedPool) -> Iterator[Finding]:
+    written = ",".join(f"{key}={value}" for key, value in pool.labels.items())
+    if len(written) > _LONGEST_LABELS:
+        message = f"the labels are {len(written)} characters in all, and GKE takes {_LONGEST_LABELS}, as key=value,..."
+        hint = "leave some out, or shorten them"
+        yield Finding("invalid-label", message, field="spec.labels", hint=hint, link=_LABEL_DOCS)
 
 
 def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
@@ -56,6 +68,7 @@ def _reserved(pool: ResolvedPool) -> Iterator[Finding]:
 
 
 def _without_effect(pool: ResolvedPool) -> Iterator[Finding]:
+    yield from plugin_rules.mig_label(pool)
     if LABEL in pool.labels:
         message = f"GKE's device plugin does not look at the label {LABEL}"
         hint = "sharing.timeSlicing or sharing.mps shares the GPUs of a pool"

@@ -113,7 +113,8 @@ def _capacity(pool: ResolvedPool) -> Iterator[Finding]:
 def _disk(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.disk_gb is not None and not 10 <= pool.disk_gb <= 65536:
         near = str(min(max(pool.disk_gb, 10), 65536))
-        yield Finding("invalid-value", "a boot disk has 10 to 65536 GB", field="spec.disk.sizeGb", nearest=(near,))
+        message = f"a boot disk has 10 to 65536 GB, not {pool.disk_gb}"
+        yield Finding("invalid-value", message, field="spec.disk.sizeGb", nearest=(near,), hint=f"--disk-gb {near}")
 
 
 def _taints(pool: ResolvedPool) -> Iterator[Finding]:

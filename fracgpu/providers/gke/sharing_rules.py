@@ -42,25 +42,20 @@ def _mig(pool: ResolvedPool, cut: Mig) -> Iterator[Finding]:
     if not pool.machine.mig:
         message = pool.machine.mig_reason or f"GKE cannot partition the GPUs of {pool.machine.name}"
         hint = "fracgpu catalog machines --provider gke --mig PROFILE"
-        yield _not_expressible("mig", message, hint)
+        yield Finding("not-expressible", message, field="spec.sharing.mig", hint=hint, link=_MIG)
         return
     if cut.one_profile is None:
         message = "GKE cuts every GPU of a pool into one kind of slice: a pool has a single partition size"
         hint = "one pool for each profile, such as --mig 1g.5gb in one and --mig 3g.20gb in another"
-        yield _not_expressible("mig.layout", message, hint, sizes(pool)[:3])
+        yield Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=sizes(pool)[:3], link=_MIG)
         return
     yield from _profile(pool, cut)
     if cut.strategy is Strategy.MIXED:
         message = "GKE names every slice nvidia.com/gpu, as strategy single does; a node label tells their size"
         hint = "leave the strategy out; pods choose slices by cloud.google.com/gke-gpu-partition-size"
-        yield _not_expressible("mig.strategy", message, hint, ("single",))
+        field = "spec.sharing.mig.strategy"
+        yield Finding("not-expressible", message, field=field, hint=hint, nearest=("single",), link=_MIG)
     yield from _mig_notes(pool)
-
-
-def _not_expressible(
-    field: str, message: str, hint: str | None, near: tuple[str, ...] = (), link: str = _MIG
-) -> Finding:
-    return Finding("not-expressible", message, field=f"spec.sharing.{field}", hint=hint, nearest=near, link=link)
 
 
 def _mig_notes(pool: ResolvedPool) -> Iterator[Finding]:
@@ -83,7 +78,8 @@ def _profile(pool: ResolvedPool, cut: Mig) -> Iterator[Finding]:
     elif cut.alike[0][1] < profile.max_per_gpu:
         near = (f"{profile.name}={profile.max_per_gpu}",)
         message = f"GKE cuts a GPU into as many {profile.name} as it holds, which is {profile.max_per_gpu}"
-        yield _not_expressible("mig.layout", message, f"--mig {profile.name}", near)
+        hint = f"--mig {profile.name}"
+        yield Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=near, link=_MIG)
 
 
 def _unknown_size(pool: ResolvedPool, profile: Profile) -> Finding:
@@ -92,7 +88,8 @@ def _unknown_size(pool: ResolvedPool, profile: Profile) -> Finding:
     near = tuple(one for one in query.nearest_profiles(pool.gpu, profile.name, limit=99) if one in known)[:3]
     noted = profile.note if profile.note and "GKE" in profile.note else "GKE's device plugin has no such size."
     message = f"GKE cannot use {profile.name} on {pool.gpu.product}, only {', '.join(known)}. {noted}"
-    return _not_expressible("mig.profile", message, f"--mig {near[0]}" if near else None, near, _PLUGIN)
+    hint = f"--mig {near[0]}" if near else None
+    return Finding("not-expressible", message, field=pool.cut_field, hint=hint, nearest=near, link=_PLUGIN)
 
 
 def sizes(pool: ResolvedPool) -> tuple[str, ...]:
@@ -112,6 +109,10 @@ def _share(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
         yield Finding("replicas-out-of-range", message, field=field, hint=hint, nearest=near, link=_SHARING)
     version = pool.gke.version or (facts.version if facts else None)
     since = SINCE[type(share)]
+    if isinstance(share, TimeSlicing) and share.several_said:
+        message = "a container on GKE gets one share at most, whatever failRequestsGreaterThanOne says"
+        field = "spec.sharing.timeSlicing.failRequestsGreaterThanOne"
+        yield warning("one-share-at-most", message, field=field, hint="leave it out, or say true", link=_SHARING)
     if version and older(version, since):
         message = f"{_share_name(pool)} needs GKE {since} or newer, and this is {version}"
         field = f"spec.sharing.{_share_name(pool)}"

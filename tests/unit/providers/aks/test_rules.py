@@ -254,6 +254,7 @@ REFUSED = [
     pytest.param(
         spec(aks={"osSku": "Ubuntu2402"}), "invalid-value", "spec.aks.osSku", ("Ubuntu2404",), id="no such system"
     ),
+    pytest.param(spec(eks={"backend": "user-data"}), "not-expressible", "spec.eks.backend", (), id="a backend of EKS"),
     pytest.param(spec(disk={"sizeGb": 20}), "invalid-value", "spec.disk.sizeGb", ("30",), id="small disk"),
     pytest.param(spec(disk={"sizeGb": 4096}), "invalid-value", "spec.disk.sizeGb", ("2048",), id="large disk"),
     pytest.param(spec(aks={"maxPods": 300}), "invalid-value", "spec.aks.maxPods", ("250",), id="many pods"),
@@ -367,6 +368,20 @@ NOTED = [
         "spec.labels.agentpool",
         Level.WARNING,
         id="AKS's own label",
+    ),
+    pytest.param(
+        spec(labels={"nvidia.com/mig.config": "all-1g.10gb"}),
+        "sharing-unknown",
+        "spec.labels.nvidia.com/mig.config",
+        Level.WARNING,
+        id="a MIG manager's label",
+    ),
+    pytest.param(
+        spec(taints=["nvidia.com/gpu=x:NoExecute"]),
+        "gpu-taint-unusual",
+        "spec.taints",
+        Level.WARNING,
+        id="a GPU taint that the plugin does not tolerate",
     ),
 ]
 

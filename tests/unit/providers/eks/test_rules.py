@@ -98,6 +98,7 @@ CASES = [
         eks={"reservation": "cr-1"},
     ),
     case("invalid-value", "spec.disk.sizeGb", "16384", disk={"sizeGb": 20000}),
+    case("invalid-value", "spec.disk.sizeGb", "1", disk={"sizeGb": 0}),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "io2"}),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "st1"}),
     case("machine-note", "spec.machine", level=NOTE, machine="g6f.xlarge"),

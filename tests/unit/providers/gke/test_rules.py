@@ -75,7 +75,7 @@ CASES = [
     case("not-expressible", "spec.sharing.mig.layout", "1g.5gb=7", **A100, sharing={"mig": {"layout": {"1g.5gb": 3}}}),
     case(
         "not-expressible",
-        "spec.sharing.mig.layout",
+        "spec.sharing.mig.devices",
         machine="a2-highgpu-2g",
         sharing={"mig": {"devices": [{"1g.5gb": 7}, None]}},
     ),
@@ -113,6 +113,22 @@ CASES = [
     case("replicas-out-of-range", "spec.sharing.timeSlicing.replicas", "48", sharing={"timeSlicing": {"replicas": 49}}),
     case("replicas-out-of-range", "spec.sharing.mps.replicas", "48", sharing={"mps": {"replicas": 100}}),
     case("replicas-out-of-range", "spec.sharing.mps.replicas", "2", sharing={"mps": {"replicas": 1}}),
+    case(
+        "one-share-at-most",
+        "spec.sharing.timeSlicing.failRequestsGreaterThanOne",
+        level=WARN,
+        sharing={"timeSlicing": {"replicas": 2, "failRequestsGreaterThanOne": False}},
+    ),
+    case(
+        "not-expressible",
+        "spec.sharing.mig.devices",
+        "1g.5gb=7",
+        machine="a2-highgpu-2g",
+        sharing={"mig": {"devices": [{"1g.5gb": 3}, {"1g.5gb": 3}]}},
+    ),
+    case("not-expressible", "spec.sharing.mig.layout", **A100, sharing={"mig": {"layout": {"4g.20gb": 1}}}),
+    case("sharing-unknown", "spec.labels.nvidia.com/mig.config", level=WARN, labels={"nvidia.com/mig.config": "mine"}),
+    case("invalid-label", "spec.labels", labels={f"label{number}": "v" * 50 for number in range(18)}),
     case("not-expressible", "spec.sharing.renameByDefault", sharing={**SHARED, "renameByDefault": True}),
     case("not-expressible", "spec.sharing.configKey", sharing={**SHARED, "configKey": "mine"}),
     case(
