@@ -13,7 +13,8 @@ from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import Output, say_notes
 from fracgpu.cli.promised import promises
 from fracgpu.kube import plugin
-from fracgpu.kube.values import Chart, mig_config_map, mig_document
+from fracgpu.kube.mig_manager import mig_config_map, mig_document
+from fracgpu.kube.values import Chart
 from fracgpu.kube.values import values as chart_values
 
 HERE = "fracgpu.cli.plugin"

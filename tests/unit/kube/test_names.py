@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fracgpu.errors import Invalid
+from fracgpu.kube.mig_manager import mig_config_map
 from fracgpu.kube.names import LABEL, checked, legal, made_of
 from fracgpu.kube.plugin import Configs, config_map
-from fracgpu.kube.values import mig_config_map
 
 
 @given(st.text(max_size=100) | st.text("aB-_.9", max_size=100))
