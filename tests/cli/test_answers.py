@@ -120,6 +120,7 @@ class TestErrors:
             ),
             (("catalog", "profiles", "--gpu", "a1000"), "unknown-gpu", "--gpu"),
             (("catalog", "machines", "--mig", "tiny"), "unknown-profile", "--mig"),
+            (("catalog", "machines", "--mig", "9g.9gb"), "unknown-profile", "--mig"),
             (("catalog", "machines", "--provider", "oracle"), "invalid-value", "--provider"),
             (("catalog", "layouts", "--gpu", "t4"), "gpu-not-mig-capable", "--gpu"),
             (("pool", "explain", "-f", "nowhere.yaml"), "usage", "-f"),
@@ -138,6 +139,21 @@ class TestErrors:
         err = cli("pool", "explain", "--provider", "gke", "--machine", "a2-highgpu-1g", "--mig", "1g.6gb").err
         assert err.startswith("error profile-not-on-gpu: NVIDIA A100 40GB has no profile 1g.6gb")
         assert "hint: --mig 1g.5gb" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("profiles", "--gpu", "l4"), "NVIDIA L4 cannot be cut by MIG"),
+        (("machines", "--gpu", "l4", "--provider", "aks"), "--provider gke"),
+        (("machines", "--gpu", "a100-80gb", "--mig", "1g.5gb"), "nearest: 1g.10gb"),
+    ],
+)
+def test_an_empty_list_says_why_on_stderr(words: tuple[str, ...], said: str, cli: Cli) -> None:
+    ran = cli("catalog", *words, "-o", "json")
+    assert (ran.code, ran.json()["items"]) == (0, [])
+    assert "warning nothing-found" in ran.err
+    assert said in ran.err
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from fracgpu.catalog import query
-from fracgpu.catalog.load import load
-from fracgpu.catalog.models import Machine
+from fracgpu.catalog.load import Catalog, load
+from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.cli import output
-from fracgpu.cli.catalog.pick import GpuOption, ProviderOption, gpus_called, providers_called
+from fracgpu.cli.catalog.pick import GpuOption, ProviderOption, gpus_called, providers_called, say_nothing_found
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.errors import Invalid
 
@@ -27,14 +28,11 @@ def machines(
     catalog = load()
     keys = {one.key for one in gpus_called(catalog, gpu)} if gpu else None
     clouds = providers_called(provider)
-    if mig and not query.is_profile_name(mig):
-        near = query.nearest_profiles_anywhere(catalog, mig)
-        message = f"{mig} is not a MIG profile"
-        raise Invalid.one("unknown-profile", message, field="--mig", nearest=near, hint="fracgpu catalog profiles")
-    found = [machine for cloud in clouds for machine in catalog.machines(cloud) if keys is None or machine.gpu in keys]
     if mig:
-        able = {id(machine) for cloud in clouds for machine in _able(cloud, mig)}
-        found = [machine for machine in found if id(machine) in able]
+        _check_profile(catalog, mig)
+    found = _found(catalog, clouds, keys, mig)
+    if not found:
+        _say_why(catalog, clouds, gpu, keys, mig)
     if output.write_document(out, "MachineList", {"items": [machine_json(machine) for machine in found]}):
         return
     if out is Output.NAME:
@@ -43,15 +41,45 @@ def machines(
     output.table(COLUMNS, [_row(machine) for machine in found])
 
 
-def _able(cloud: Any, mig: str) -> list[Machine]:
-    """Machines of a cloud that can be cut into the profile, arm64 and attached GPUs included."""
-    catalog = load()
-    rows = []
-    for machine in catalog.machines(cloud):
-        match = query.find_profile(catalog.gpu(machine.gpu), mig)
-        if machine.mig and match and query.expressible(cloud, match.profile):
-            rows.append(machine)
-    return rows
+def _check_profile(catalog: Catalog, mig: str) -> None:
+    if any(query.find_profile(gpu, mig) for gpu in catalog.gpus()):
+        return
+    near = query.nearest_profiles_anywhere(catalog, mig)
+    known = query.is_profile_name(mig)
+    message = f"no GPU has the profile {mig}" if known else f"{mig} is not a MIG profile"
+    raise Invalid.one("unknown-profile", message, field="--mig", nearest=near, hint="fracgpu catalog profiles")
+
+
+def _found(catalog: Catalog, clouds: Sequence[ProviderName], keys: set[str] | None, mig: str | None) -> list[Machine]:
+    """Machines of these clouds with one of these GPUs that can be cut so, arm64 and attached GPUs included."""
+    rows = [row for cloud in clouds for row in catalog.machines(cloud) if keys is None or row.gpu in keys]
+    return [row for row in rows if not mig or _able(catalog, row, mig)]
+
+
+def _able(catalog: Catalog, machine: Machine, mig: str) -> bool:
+    match = query.find_profile(catalog.gpu(machine.gpu), mig) if machine.mig else None
+    return match is not None and query.expressible(machine.provider, match.profile)
+
+
+def _say_why(
+    catalog: Catalog, clouds: Sequence[ProviderName], gpu: str | None, keys: set[str] | None, mig: str | None
+) -> None:
+    """What would have had to be so, and where it is: other clouds, or other profiles of these machines."""
+    where = f" of {clouds[0].upper()}" if len(clouds) == 1 else ""
+    wanted = " and ".join([f"has {gpu}"] * bool(gpu) + [f"can be cut into {mig}"] * bool(mig))
+    others = [cloud for cloud in ProviderName if cloud not in clouds and _found(catalog, [cloud], keys, mig)]
+    able = {row.gpu: row for row in _found(catalog, clouds, keys, None) if row.mig} if mig else {}
+    near = tuple(
+        dict.fromkeys(
+            name
+            for key, row in able.items()
+            for name in query.nearest_profiles(catalog.gpu(key), mig or "", machine=row)
+        )
+    )
+    hint = "fracgpu catalog gpus says which GPUs have MIG" if mig and not able else None
+    if others:
+        hint = f"there are some with {' and with '.join(f'--provider {cloud}' for cloud in others)}"
+    say_nothing_found(f"no machine{where} {wanted}", nearest=near[:3], hint=hint)
 
 
 def machine_json(machine: Machine) -> dict[str, Any]:

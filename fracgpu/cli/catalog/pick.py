@@ -1,4 +1,4 @@
-"""GPUs and providers as typed, found in the catalog or refused with what was meant."""
+"""GPUs and providers as typed, found in the catalog or refused with what was meant; and why nothing was found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import typer
 from fracgpu.catalog import query
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import Gpu, ProviderName
-from fracgpu.errors import Invalid
+from fracgpu.cli import output
+from fracgpu.errors import Invalid, warning
 
 GpuOption = Annotated[str | None, typer.Option("--gpu", help="GPU, as a100-40gb, T4, h100 ...", show_default=False)]
 ProviderOption = Annotated[str | None, typer.Option("--provider", help="aks, gke or eks", show_default=False)]
@@ -41,3 +42,8 @@ def providers_called(text: str | None) -> tuple[ProviderName, ...]:
             "invalid-value", f"--provider {text}: one of {', '.join(clouds)}", field="--provider", nearest=clouds
         )
     return (ProviderName(word),)
+
+
+def say_nothing_found(why: str, *, nearest: tuple[str, ...] = (), hint: str | None = None) -> None:
+    """An empty list is an answer, and says nothing of its reason: that goes to stderr."""
+    output.say_notes([warning("nothing-found", why, nearest=nearest, hint=hint)])

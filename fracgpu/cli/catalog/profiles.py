@@ -7,7 +7,7 @@ from typing import Any
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu, Profile
 from fracgpu.cli import output
-from fracgpu.cli.catalog.pick import GpuOption, gpus_called
+from fracgpu.cli.catalog.pick import GpuOption, gpus_called, say_nothing_found
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.errors import Invalid
 
@@ -16,10 +16,14 @@ COLUMNS = ("GPU", "PROFILE", "MAX", "COMPUTE", "MEMORY", "GIB", "PLACEMENTS", "A
 
 def profiles(gpu: GpuOption = None, out: OutputOption = Output.TABLE) -> None:
     """MIG profiles: what a slice is, where it may lie, and how each cloud says it."""
-    found = [(one, profile) for one in gpus_called(load(), gpu) for profile in one.profiles]
+    called = gpus_called(load(), gpu)
+    found = [(one, profile) for one in called for profile in one.profiles]
     if out is Output.SVG:
         output.write(_drawn(gpu))
         return
+    if not found:
+        products = " and ".join(one.product for one in called)
+        say_nothing_found(f"{products} cannot be cut by MIG", hint="--time-slicing N or --mps N shares it whole")
     if output.write_document(out, "ProfileList", {"items": [profile_json(*pair) for pair in found]}):
         return
     if out is Output.NAME:
