@@ -6,6 +6,7 @@ https://github.com/Azure/azure-cli (src/azure-cli/azure/cli/command_modules/acs)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from fracgpu.catalog.models import ProviderName
@@ -191,23 +192,38 @@ def _counts(given: Given) -> Json:
         if given.has(flag) is not scaling:
             message = f"az takes {flag} with --enable-cluster-autoscaler, and needs it there"
             raise Invalid.one("usage", message, field=flag)
-    limits = {"minCount": given.number("--min-count"), "maxCount": given.number("--max-count")} if scaling else {}
-    return {"count": DEFAULT_COUNT if count is None else count, "enableAutoScaling": scaling, **limits}
+    count = DEFAULT_COUNT if count is None else count
+    if not scaling:
+        return {"count": count, "enableAutoScaling": False}
+    low, high = given.number("--min-count") or 0, given.number("--max-count") or 0
+    if not low <= count <= high:
+        message = f"az takes a node count from --min-count {low} to --max-count {high}, not {count}"
+        near = (str(min(max(count, low), high)),)
+        raise Invalid.one("usage", message, field="--node-count", nearest=near, hint=f"--node-count {near[0]}")
+    return {"count": count, "enableAutoScaling": True, "minCount": low, "maxCount": high}
 
 
 def _capacity(given: Given) -> Json:
-    if (_word(given, "--priority", ("Regular", "Spot")) or "Regular") == "Regular":
-        return {"scaleSetPriority": "Regular"}
-    price = given.text("--spot-max-price") or "-1"
+    policy = _word(given, "--eviction-policy", ("Delete", "Deallocate")) or "Delete"
+    if (_word(given, "--priority", ("Regular", "Spot")) or "Regular") == "Spot":
+        return {"scaleSetPriority": "Spot", "scaleSetEvictionPolicy": policy, "spotMaxPrice": _price(given)}
+    if given.has("--spot-max-price"):
+        raise Invalid.one("usage", "az takes --spot-max-price with --priority Spot", field="--spot-max-price")
+    return {"scaleSetPriority": "Regular"}
+
+
+def _price(given: Given) -> float:
+    """Dollars an hour above which nodes are evicted; -1 is the price on demand. What else az refuses is refused."""
+    text = given.text("--spot-max-price") or "-1"
     try:
-        limit = float(price)
-    except ValueError as error:
-        raise wrong("--spot-max-price", price, "a price") from error
-    return {
-        "scaleSetPriority": "Spot",
-        "scaleSetEvictionPolicy": _word(given, "--eviction-policy", ("Delete", "Deallocate")) or "Delete",
-        "spotMaxPrice": -1 if limit == -1 else limit,
-    }
+        price = float(text)
+    except ValueError:
+        price = math.nan
+    if price == -1:
+        return -1
+    if not 0 < price < math.inf or round(price, 5) != price:
+        raise wrong("--spot-max-price", text, "-1, or a price above 0 with at most 5 decimals", ("-1",))
+    return price
 
 
 def _labels(given: Given) -> dict[str, str]:

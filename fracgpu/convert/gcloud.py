@@ -92,6 +92,9 @@ def _autoscaling(given: Given) -> Json | None:
             message = "limits and a location policy go with --enable-autoscaling"
             raise Invalid.one("usage", message, field="--enable-autoscaling", hint="add it")
         return None
+    if not (given.number("--max-nodes") or given.number("--total-max-nodes")):
+        message = "autoscaling needs a largest number of nodes, and none is said"
+        raise Invalid.one("usage", message, field="--max-nodes", hint="--max-nodes N, or --total-max-nodes N")
     return {"enabled": True, **limits}
 
 
@@ -226,7 +229,8 @@ def _notes(given: Given) -> Iterator[Finding]:
         yield info("tool-default", message, field="spec.nodes.count")
     location = given.text("--location") or ""
     zonal = re.fullmatch(r"[a-z]+-[a-z]+\d+-[a-z]", location)
-    per_zone = any(given.number(flag) for flag in ("--num-nodes", "--min-nodes", "--max-nodes"))
+    first = given.number("--num-nodes")
+    per_zone = first is None or any((first, given.number("--min-nodes"), given.number("--max-nodes")))
     if per_zone and not zonal and not given.has("--node-locations"):
         message = "gcloud counts nodes per zone, fracgpu in all; the zones are not said, so one zone was counted"
         hint = "multiply spec.nodes by the number of the cluster's zones (three in a region, as a rule)"

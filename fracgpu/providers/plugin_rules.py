@@ -73,8 +73,9 @@ def _label(pool: ResolvedPool) -> Iterator[Finding]:
 def mig_label(pool: ResolvedPool) -> Iterator[Finding]:
     """A label by which NVIDIA's MIG manager cuts, on a pool that something else cuts or nothing does."""
     if MIG_LABEL in pool.labels:
-        takes = "cut otherwise" if isinstance(pool.sharing.cut, Mig) else "whole"
-        message = f"the label {MIG_LABEL} has a MIG manager cut the GPUs, which fracgpu takes for {takes} here"
+        cut = isinstance(pool.sharing.cut, Mig)
+        takes = "the cloud has cut already" if cut else "fracgpu takes for whole here"
+        message = f"the label {MIG_LABEL} has a MIG manager cut the GPUs, which {takes}"
         hint = "leave the label out: --mig cuts; on EKS --backend gpu-operator does so by this label"
         yield warning("sharing-unknown", message, field=f"spec.labels.{MIG_LABEL}", hint=hint)
 

@@ -149,6 +149,6 @@ def _notes(observed: Observed, gpu: Json | None) -> Iterator[Finding]:
         yield warning("no-gpu", message, field="spec.machine")
     yield from unsaid(body, UNSAID)
     scaling = body.get("autoscaling", {})
-    if scaling.get("enabled") and "maxNodeCount" in scaling:
+    if scaling.get("enabled") and "maxNodeCount" in scaling and len(body.get("locations", ())) > 1:
         message = "the autoscaler's limits are per zone there; here they are totals"
         yield info("limits-in-totals", message, field="spec.nodes")

@@ -87,13 +87,17 @@ def test_a_flag_that_is_not_known_is_an_error_that_names_it(command: str, flag: 
         (AZ + "-e --min-count 1", "usage"),
         (AZ + "--gpu-instance-profile 1g.10gb", "invalid-value"),
         (AZ + "--priority Low", "invalid-value"),
-        (AZ + "--priority Spot --spot-max-price cheap", "invalid-value"),
+        *((AZ + f"--priority Spot --spot-max-price={price}", "invalid-value") for price in ("cheap", "-5", "0", "nan")),
+        (AZ + "--priority Spot --spot-max-price 0.1234567", "invalid-value"),
+        (AZ + "--spot-max-price 1", "usage"),
+        (AZ + "-e --min-count 0 --max-count 2", "usage"),
         (AZ + "--labels team", "invalid-label"),
         (AZ + "--os-type Windows", "missing-field"),
         ("az aks nodepool add -g R --cluster-name C", "usage"),
         ("gcloud container node-pools create --cluster c", "usage"),
         (GCLOUD + "second", "usage"),
         (GCLOUD + "--max-nodes 4", "usage"),
+        (GCLOUD + "--enable-autoscaling --min-nodes 1", "usage"),
         (GCLOUD + "--accelerator count=1", "usage"),
         (GCLOUD + "--accelerator type=nvidia-l4,cuont=1", "usage"),
         (GCLOUD + "--accelerator type=nvidia-l4,gpu-sharing-strategy=mps", "missing-field"),
@@ -223,6 +227,7 @@ class TestGcloud:
     @pytest.mark.parametrize(
         ("flags", "unknown"),
         [
+            ("", True),
             ("--num-nodes 2", True),
             ("--num-nodes 0", False),
             ("--num-nodes 0 --enable-autoscaling --total-max-nodes 4", False),
@@ -235,6 +240,9 @@ class TestGcloud:
     def test_a_zone_is_one_zone(self) -> None:
         zonal = "gcloud container node-pools create a --cluster c -z us-central1-a -m g2-standard-4 --num-nodes 2"
         assert (spec(zonal)["nodes"], "zones-unknown" in codes(zonal)) == ({"count": 2}, False)
+        scaled = zonal + " --enable-autoscaling --max-nodes 4"
+        assert (spec(scaled)["nodes"]["max"], "limits-in-totals" in codes(scaled)) == (4, False)
+        assert "limits-in-totals" in codes(scaled + " --node-locations us-central1-a,us-central1-b")
 
     def test_the_gpu_of_a_machine_need_not_be_said(self) -> None:
         assert spec(GCLOUD + "-m a2-highgpu-1g")["gpu"] == "a100-40gb"
