@@ -2,6 +2,7 @@
 
     FracgpuError                      exit
     ├── Internal                        1   a bug in fracgpu
+    ├── CannotWrite                     1   the answer found no room
     ├── Invalid                         2   usage or an invalid spec; nothing was sent
     ├── NotFound                        3
     ├── NoAccess                        4   NotSignedIn · Forbidden · PartNotInstalled
@@ -165,6 +166,12 @@ class FracgpuError(Exception):
 
 class Internal(FracgpuError):
     """A bug in fracgpu."""
+
+
+class CannotWrite(FracgpuError):
+    """stdout takes no more. What was asked for is done; only its answer is lost."""
+
+    code = "cannot-write"
 
 
 class Invalid(FracgpuError):

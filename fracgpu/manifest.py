@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 from fracgpu.errors import Finding, Invalid
 from fracgpu.mistakes import explain_problem, shown
 from fracgpu.spec import API_VERSION, NodePool
+from fracgpu.textfile import read_text
 
 if TYPE_CHECKING:
     from fracgpu.yamltext import Part
@@ -188,13 +188,7 @@ def _raise(error: OSError) -> None:
 def _text(name: str) -> str:
     """The text of a file or of standard input. Raises Invalid."""
     try:
-        if name != "-":
-            raw = Path(name).read_bytes()
-        elif sys.stdin is None:
-            raise Invalid.one("usage", "standard input is closed", field="-f", hint=HINT)
-        else:
-            raw = sys.stdin.buffer.read()
-        return raw.decode("utf-8-sig")
+        return read_text(name)
     except UnicodeDecodeError as error:
         message, hint = f"{name} is not UTF-8 text", "save it as UTF-8"
         raise Invalid([Finding("invalid-value", message, file=name, hint=hint)]) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from fracgpu.cli.output import Output, OutputOption, say_notes
 from fracgpu.convert import convert as converted
 from fracgpu.errors import Invalid
 from fracgpu.manifest import document_of
+from fracgpu.textfile import read_text
 
 WORDS_HELP = "The command after --, as words or as one quoted line; - reads it from standard input"
 
@@ -40,6 +40,6 @@ def convert(
 
 def _standard_input() -> str:
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text("-")
+    except (OSError, ValueError) as error:
         raise Invalid.one("usage", f"standard input cannot be read: {error}", hint="a command in UTF-8") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fracgpu.spec import Cluster
+from fracgpu.textfile import read_text
 
 EKS_ARN = re.compile(r"arn:[\w-]+:eks:(?P<region>[\w-]+):\d*:cluster/(?P<name>[\w-]+)")
 """As `aws eks update-kubeconfig` names a cluster."""
@@ -58,7 +59,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, ValueError):
         return {}
     import yaml

@@ -14,6 +14,7 @@ from fracgpu.cli.kubectl_context import current_cluster
 from fracgpu.errors import Finding, Invalid
 from fracgpu.providers.access import Access
 from fracgpu.spec import Cluster
+from fracgpu.textfile import read_text
 
 VARIABLES = {
     "provider": "FRACGPU_PROVIDER",
@@ -176,7 +177,7 @@ def _text(path: Path) -> str | None:
     field = named[1] if named and named[0] == path else str(path)
     try:
         if path.is_file():
-            return path.read_text(encoding="utf-8-sig")
+            return read_text(path)
         wanted = named and named[0] == path and not path.is_char_device()
     except UnicodeDecodeError as error:
         raise Invalid.one("invalid-value", f"{path} is not UTF-8 text", field=field, hint="save it as UTF-8") from error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from fracgpu.cli import output
 from fracgpu.cli.output import Output, say_notes
+from fracgpu.cli.streams import to_stderr
 from fracgpu.operations.outcome import Item, Outcome, Result
 from fracgpu.plan import Action
 
@@ -46,11 +46,14 @@ def _tell_github(result: Result) -> None:
     for item in result.items:
         if item.error and len(result.items) > 1:
             message = item.error.message.replace("\n", "%0A")
-            sys.stderr.write(f"::error title={item.error.code}::{item.name} ({item.cluster.name}): {message}\n")
+            to_stderr(f"::error title={item.error.code}::{item.name} ({item.cluster.name}): {message}\n")
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if not summary:
         return
     rows = [f"| {one.name} | {one.cluster.name} | {one.action.value} | {one.outcome.value} |" for one in result.items]
     table = ["| pool | cluster | action | outcome |", "| --- | --- | --- | --- |", *rows, ""]
-    with Path(summary).open("a", encoding="utf-8") as file:
-        file.write("\n".join(table))
+    try:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write("\n".join(table))
+    except OSError as error:  # it is the runner's file; the pools are made
+        output.say(f"the step's summary cannot be written: {error.strerror}")

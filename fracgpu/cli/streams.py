@@ -18,11 +18,11 @@ def mend() -> None:
 
 
 def to_stdout(text: str) -> None:
-    """Text to stdout. A reader that has gone away (`| head`) is no error. Raises Internal where there is no room."""
+    """Text to stdout. A reader that has gone away (`| head`) is no error. Raises CannotWrite where there is no room."""
     if trouble := _trouble(text):
-        from fracgpu.errors import Internal
+        from fracgpu.errors import CannotWrite
 
-        raise Internal(trouble, hint=HINT)
+        raise CannotWrite(trouble, hint=HINT)
 
 
 HINT = "make room, or send it somewhere else"
@@ -74,7 +74,7 @@ def answer(text: str) -> int:
     """An answer that needs no command; returns the exit code."""
     trouble = _trouble(text)
     if trouble:
-        to_stderr(f"error internal: {trouble}\n  hint: {HINT}\n")
+        to_stderr(f"error cannot-write: {trouble}\n  hint: {HINT}\n")
     return 1 if trouble else 0
 
 

@@ -17,6 +17,7 @@ from fracgpu.manifest import Document, document_of, read
 from fracgpu.operations.planning import Choices
 from fracgpu.plan import Change, Json, Plan
 from fracgpu.spec import API_VERSION
+from fracgpu.textfile import read_text
 
 PROMISED = ("action", "resource", "name", "pool", "cluster", "after", "fields")
 """What a change must still be. `before` counts by its fields that change: the rest of it may move."""
@@ -40,10 +41,14 @@ def saved_members(documents: Sequence[Document], choices: Choices, *, prune: boo
 
 
 def save(document: Json, file: Path) -> None:
-    """Write the plan, whole or not at all."""
+    """Write the plan, whole or not at all; into a pipe or device, which is not to be replaced, as far as it goes."""
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     partial = file.with_name(f".{file.name}.part")
     try:
-        partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="utf-8")
+            return
+        partial.write_text(text, encoding="utf-8")
         partial.replace(file)
     except OSError as error:
         raise Invalid.one("usage", f"cannot write {file}: {error.strerror}", field="--out") from error
@@ -52,10 +57,10 @@ def save(document: Json, file: Path) -> None:
 def load_plan(file: Path) -> SavedPlan:
     """Read a plan back. Raises Invalid for anything that `pool plan --out` has not written."""
     try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
+        saved = json.loads(read_text(file))
     except OSError as error:
         raise Invalid.one("usage", f"cannot read {file}: {error.strerror}", field="--plan") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _not_a_plan(file, str(error)) from error
     if not isinstance(saved, dict) or saved.get("kind") != "Plan" or saved.get("apiVersion") != API_VERSION:
         raise _not_a_plan(file, f"it is no {API_VERSION} Plan")

@@ -53,8 +53,24 @@ def test_an_error_that_cannot_be_told_keeps_its_exit_code(stderr: str) -> None:
 def test_an_answer_that_finds_no_room_is_an_error_and_no_bug(command: str) -> None:
     ran = shell(f"fracgpu {command} > /dev/full")
     assert ran.returncode == 1
-    assert ran.stderr.splitlines()[0].startswith(b"error internal: the answer cannot be written: No space left")
+    assert ran.stderr.splitlines()[0].startswith(b"error cannot-write: the answer cannot be written: No space left")
     assert b"bug" not in ran.stderr
+
+
+def test_what_has_no_end_is_not_read_to_the_end() -> None:
+    for command in ("pool explain -f /dev/zero", "pool explain -f - </dev/zero", "convert - </dev/zero"):
+        ran = shell(f"fracgpu {command}")
+        assert (ran.returncode, b"it goes on beyond 64 MiB" in ran.stderr) == (2, True)
+
+
+def test_a_pipe_is_a_file_and_a_device_is_not_replaced(tmp_path: Path) -> None:
+    pool = "apiVersion: fracgpu/v1\nkind: NodePool\nspec: {cluster: {provider: eks, name: c}, machine: g5.xlarge}\n"
+    (tmp_path / "pool.yaml").write_text(pool)
+    os.mkfifo(tmp_path / "pipe")
+    plan = "fracgpu -q pool plan --offline"
+    piped = shell(f"cd {tmp_path}; {plan} -f <(cat pool.yaml) --out pipe -o name & cat pipe", HOME=str(tmp_path))
+    assert json.loads(piped.stdout[piped.stdout.index(b"{") :].partition(b"nodepool/")[0])["kind"] == "Plan"
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_stdin_may_be_closed() -> None:
