@@ -27,8 +27,21 @@ class Expression:
 
 def resource(kind: str, name: str, members: Mapping[str, Any]) -> str:
     """A resource as `terraform fmt` would leave it. Members that are None are left out."""
-    lines = [f'resource "{kind}" "{identifier(name)}" {{', *_body(members, 1), "}"]
-    return "\n".join(lines) + "\n"
+    return _named(f'resource "{kind}" "{identifier(name)}"', members)
+
+
+def data(kind: str, name: str, members: Mapping[str, Any]) -> str:
+    """A data source: what Terraform looks up when it runs."""
+    return _named(f'data "{kind}" "{identifier(name)}"', members)
+
+
+def variable(name: str, description: str) -> str:
+    """The declaration of a text that whoever applies the configuration has to give."""
+    return _named(f'variable "{identifier(name)}"', {"type": Expression("string"), "description": description})
+
+
+def _named(head: str, members: Mapping[str, Any]) -> str:
+    return "\n".join([f"{head} {{", *_body(members, 1), "}"]) + "\n"
 
 
 def identifier(name: str) -> str:

@@ -85,6 +85,20 @@ class TestRender:
         assert (ran.code, ran.out[:9]) == (0, "resource ")
 
     @pytest.mark.parametrize(
+        ("words", "left"),
+        [
+            (("terraform", "--provider", "aks"), ["name", "resourceGroup", "subscription"]),
+            (("gcloud", "--provider", "gke", "--cluster", "prod"), ["location"]),
+            (("eksctl", "--provider", "eks", "--cluster", "prod"), ["region"]),
+            (("aws", "--provider", "eks", "--cluster", "prod"), []),
+        ],
+    )
+    def test_a_cluster_that_is_left_open_is_told(self, words: tuple[str, ...], left: list[str], cli: Cli) -> None:
+        notes = cli("pool", "render", "--mig", "1g.5gb", "-o", "json", "--as", *words).json()["notes"]
+        told = [note["message"] for note in notes if (note["field"] or "").startswith("spec.cluster")]
+        assert [all(f"cluster.{name}" in message for name in left) for message in told] == [True] * bool(left)
+
+    @pytest.mark.parametrize(
         ("form", "provider", "right"),
         [("az", "gke", "gcloud"), ("gcloud", "aks", "az"), ("eksctl", "gke", "gcloud"), ("aws", "aks", "terraform")],
     )

@@ -236,6 +236,22 @@ def leaves(value: Any) -> list[str]:
     return [] if isinstance(value, bool) else [str(value)]
 
 
+@pytest.mark.parametrize("zones", [None, ["us-east-1a"]])
+@pytest.mark.parametrize("path", CASES, ids=names)
+def test_terraform_declares_what_it_refers_to(path: Path, zones: list[str] | None) -> None:
+    case = read(path)
+    of = pool(case["name"], **case["spec"]) if zones is None else pool(case["name"], **case["spec"], zones=zones)
+    text, _ = eks.render(Form.TERRAFORM, eks.desired(of, None), of)
+    code = re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)
+    used = set(re.findall(r"\b(?:var|data\.\w+|aws_launch_template)\.[-\w]+", code))
+    heads = re.findall(r'^(variable|data|resource)((?: "[-\w]+")+) \{$', text, re.MULTILINE)
+    words = {"variable": "var.", "data": "data.", "resource": ""}
+    declared = {words[kind] + ".".join(re.findall(r'"([-\w]+)"', labels)) for kind, labels in heads}
+    assert declared - used == {name for name in declared if name.startswith("aws_eks_node_group.")}
+    assert used <= declared
+    assert not zones or "subnets" in case["spec"].get("eks", {}) or '["us-east-1a"]' in text
+
+
 def test_what_a_form_cannot_say_is_a_note() -> None:
     found = {}
     for path in CASES:

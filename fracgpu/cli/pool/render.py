@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -12,7 +13,8 @@ from fracgpu.cli import output
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
-from fracgpu.errors import Finding, Invalid
+from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel
+from fracgpu.errors import Finding, Invalid, info
 from fracgpu.operations.prepare import Prepared, prepare_all
 from fracgpu.providers import Form, provider
 
@@ -23,6 +25,7 @@ CLOUD_OF = {
     Form.EKSCTL: ProviderName.EKS,
 }
 """Forms of one cloud alone, which therefore say which cloud is meant where nothing else does."""
+COORDINATES = ("resource_group", "subscription", "project", "location", "region")
 SEPARATORS = {Form.EKSCTL: "---\n"}
 FormOption = Annotated[Form, typer.Option("--as", help="az, gcloud, aws, eksctl or terraform", show_default=False)]
 
@@ -42,7 +45,8 @@ def render(
     check_form(form, pools)
     texts = [one.provider.render(form, one.resources, one.pool) for one in pools]
     text = SEPARATORS.get(form, "\n").join(part if part.endswith("\n") else part + "\n" for part, _ in texts)
-    notes = _once([note for one in pools for note in one.notes] + [note for _, more in texts for note in more])
+    gaps = [note for one, (part, _) in zip(pools, texts, strict=True) for note in open_cluster(one.pool.cluster, part)]
+    notes = _once([note for one in pools for note in one.notes] + gaps + [note for _, more in texts for note in more])
     body = {"form": form.value, "text": text, "notes": [note.to_json() for note in notes]}
     if not output.write_document(out, "Rendering", body):
         output.write(text)
@@ -60,6 +64,17 @@ def check_form(form: Form, pools: list[Prepared]) -> None:
             message = f"{form} makes no node pools of {one.provider.TITLE}{of}: pool {one.pool.name}"
             hint = " or ".join(f"--as {word}" for word in words)
             raise Invalid.one("usage", message, field="--as", nearest=words, hint=hint)
+
+
+def open_cluster(cluster: ClusterRef, text: str) -> list[Finding]:
+    """A note on what of the cluster was left open, for which the text has words in capitals."""
+    left = ["name"] if cluster.name == PLACEHOLDER else []
+    left += [name for name in COORDINATES if getattr(cluster, name) is None and re.search(rf"\b{name.upper()}\b", text)]
+    if not left:
+        return []
+    words = " and ".join(f"cluster.{camel(name)}" for name in left)
+    message = f"{words} {'is' if len(left) == 1 else 'are'} not said; a word in capitals stands for it"
+    return [info("form-gap", message, field=f"spec.cluster.{camel(left[0])}", hint="--cluster and the like say it")]
 
 
 def _once(notes: list[Finding]) -> list[Finding]:

@@ -21,7 +21,7 @@ def aws(resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[F
     """The commands, and what stands open in them."""
     *templates, group = resources
     texts = [*(_template(one.body, pool) for one in templates), _group(group.body, pool)]
-    return "\n".join(texts), tuple(open_members(group.body, "a word in capitals"))
+    return "\n".join(texts), tuple(open_members(group.body, "a word in capitals", pool.zones))
 
 
 def _template(body: Json, pool: ResolvedPool) -> str:

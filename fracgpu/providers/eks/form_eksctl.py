@@ -49,6 +49,7 @@ def _group(body: Json, template: Resource | None, pool: ResolvedPool) -> Json:
         **_image(body),
         "spot": body["capacityType"] == "SPOT" or None,
         "subnets": body.get("subnets"),
+        "availabilityZones": list(pool.zones) if "subnets" not in body else None,
         "iam": {"instanceRoleARN": body.get("nodeRole", "NODE_ROLE")},
         "labels": body.get("labels"),
         "taints": [_taint(taint) for taint in body.get("taints", ())],

@@ -11,9 +11,9 @@ from typing import Any
 from fracgpu.errors import Finding, info
 from fracgpu.plan import Json, Resource
 from fracgpu.providers.eks.desired import NEW
-from fracgpu.providers.eks.form_gaps import gap, open_members
+from fracgpu.providers.eks.form_gaps import gap, open_member
 from fracgpu.providers.eks.template import USER_DATA
-from fracgpu.providers.hcl import Block, Expression, identifier, quoted, resource
+from fracgpu.providers.hcl import Block, Expression, data, identifier, quoted, resource, variable
 from fracgpu.resolve import ResolvedPool
 
 REPAIR = {"enabled": "enabled"}
@@ -21,11 +21,33 @@ REPAIR = {"enabled": "enabled"}
 
 
 def terraform(resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
-    """The resources, and what they cannot say."""
+    """The resources, after them what they leave to be given or looked up, and what they cannot say."""
     *templates, group = resources
     name = identifier(pool.name)
     texts = [*(_template(one, name) for one in templates), _group(group.body, name, pool)]
-    return "\n".join(texts), tuple(_notes(group.body))
+    texts += _open(group.body, name, pool)
+    return "\n".join(texts), tuple(_notes(group.body, name))
+
+
+def _open(body: Json, name: str, pool: ResolvedPool) -> Iterator[str]:
+    """What only the cluster knows. Named after the pool, so that the texts of several pools make one configuration."""
+    if "nodeRole" not in body:
+        yield variable(_role(name), f"ARN of the IAM role of the nodes of {pool.name}")
+    if "subnets" not in body:
+        yield data("aws_eks_cluster", name, {"name": body["clusterName"]})
+    if "subnets" not in body and pool.zones:
+        filters = {"subnet-id": Expression(_subnets(name, zones=False)), "availability-zone": list(pool.zones)}
+        blocks = [Block({"name": key, "values": values}) for key, values in filters.items()]
+        yield data("aws_subnets", name, {"filter": blocks})
+
+
+def _role(name: str) -> str:
+    return f"{name}_node_role_arn"
+
+
+def _subnets(name: str, *, zones: bool) -> str:
+    """The cluster's subnets, or those of them that are in the pool's zones."""
+    return f"data.aws_subnets.{name}.ids" if zones else f"data.aws_eks_cluster.{name}.vpc_config[0].subnet_ids"
 
 
 def _template(template: Resource, name: str) -> str:
@@ -83,8 +105,8 @@ def _group(body: Json, name: str, pool: ResolvedPool) -> str:
     members: Json = {
         "cluster_name": body["clusterName"],
         "node_group_name": body["nodegroupName"],
-        "node_role_arn": body.get("nodeRole") or Expression("var.node_role_arn"),
-        "subnet_ids": body.get("subnets") or Expression("var.subnet_ids"),
+        "node_role_arn": body.get("nodeRole") or Expression(f"var.{_role(name)}"),
+        "subnet_ids": body.get("subnets") or Expression(_subnets(name, zones=bool(pool.zones))),
         "instance_types": body.get("instanceTypes"),
         "ami_type": body["amiType"],
         "capacity_type": body["capacityType"],
@@ -135,8 +157,9 @@ def _lifecycle(pool: ResolvedPool) -> Block | None:
     return Block({"ignore_changes": [Expression("scaling_config[0].desired_size")]})
 
 
-def _notes(body: Json) -> Iterator[Finding]:
-    yield from open_members(body, "a variable")
+def _notes(body: Json, name: str) -> Iterator[Finding]:
+    if "nodeRole" not in body:
+        yield open_member("nodeRole", f"the variable {_role(name)}")
     if "updateStrategy" in body.get("updateConfig", {}):
         field = "spec.eks.updateConfig.updateStrategy"
         yield gap("not every version of the provider has an update strategy; it is left out", field)

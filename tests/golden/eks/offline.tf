@@ -1,8 +1,8 @@
 resource "aws_eks_node_group" "gpu-shared" {
   cluster_name    = "ml-prod"
   node_group_name = "gpu-shared"
-  node_role_arn   = var.node_role_arn
-  subnet_ids      = var.subnet_ids
+  node_role_arn   = var.gpu-shared_node_role_arn
+  subnet_ids      = data.aws_eks_cluster.gpu-shared.vpc_config[0].subnet_ids
   instance_types  = ["g5.xlarge"]
   ami_type        = "AL2023_x86_64_NVIDIA"
   capacity_type   = "ON_DEMAND"
@@ -25,4 +25,13 @@ resource "aws_eks_node_group" "gpu-shared" {
     value  = "present"
     effect = "NO_SCHEDULE"
   }
+}
+
+variable "gpu-shared_node_role_arn" {
+  type        = string
+  description = "ARN of the IAM role of the nodes of gpu-shared"
+}
+
+data "aws_eks_cluster" "gpu-shared" {
+  name = "ml-prod"
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fracgpu.providers.hcl import Block, Expression, identifier, quoted, resource
+from fracgpu.providers.hcl import Block, Expression, data, identifier, quoted, resource, variable
 
 WANTED = """resource "kind" "a_b" {
   name  = "a.b"
@@ -62,6 +62,11 @@ def test_a_resource() -> None:
 
 def test_a_resource_of_blocks_alone() -> None:
     assert resource("k", "n", {"b": Block({"x": 1})}) == 'resource "k" "n" {\n  b {\n    x = 1\n  }\n}\n'
+
+
+def test_what_is_given_and_what_is_looked_up() -> None:
+    assert variable("a.b", 'say "x"') == 'variable "a_b" {\n  type        = string\n  description = "say \\"x\\""\n}\n'
+    assert data("kind", "n", {"name": "x"}) == 'data "kind" "n" {\n  name = "x"\n}\n'
 
 
 @pytest.mark.parametrize(
