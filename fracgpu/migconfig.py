@@ -9,7 +9,9 @@ A node's label `nvidia.com/mig.config` names a config. What NVIDIA's MIG manager
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from fracgpu.catalog.models import Gpu, Profile
@@ -36,7 +38,8 @@ def config_name(gpu: Gpu, mig: Mig) -> str:
         return "all-balanced"
     digest = hashlib.sha256(repr(mig.devices).encode()).hexdigest()[:8]
     room = LONGEST - len(OURS) - len(digest) - 1
-    return f"{OURS}{_readable(mig)[:room].rstrip('-._')}-{digest}"
+    words = next(one for one in _readable(mig) if len(one) <= room)
+    return f"{OURS}{words}-{digest}"
 
 
 def is_custom(name: str) -> bool:
@@ -100,13 +103,27 @@ def _row(devices: str | list[int], layout: Layout | None) -> dict[str, Any]:
     return {"devices": devices, "mig-enabled": layout is not None, "mig-devices": dict(layout or ())}
 
 
-def _readable(mig: Mig) -> str:
-    """The cut in words of a label value: `2x1g.5gb-1x3g.20gb`; GPUs that differ are parted by `_`."""
+def _readable(mig: Mig) -> Iterator[str]:
+    """The cut in words of a label value, the fullest first: `2x1g.5gb-1x3g.20gb`, GPUs that differ parted by `_`; those
+    that are alike in a row told once, `4of-2x1g.5gb-1x3g.20gb_4of-whole`; how many layouts there are."""
     devices = (mig.alike,) if mig.alike else mig.devices
-    return "_".join(
-        "-".join(f"{count}x{profile.replace('+', '.')}" for profile, count in layout) if layout else "whole"
-        for layout in devices
-    )
+    yield "_".join(map(_words, devices))
+    rows = [(layout, len(list(row))) for layout, row in groupby(devices)]
+    yield "_".join(_words(layout) if count == 1 else f"{count}of-{_words(layout)}" for layout, count in rows)
+    yield f"{len(devices)}gpus-{len(set(devices))}layouts"
+
+
+def _words(layout: Layout | None) -> str:
+    return "-".join(f"{count}x{profile.replace('+', '.')}" for profile, count in layout) if layout else "whole"
+
+
+def words_of(name: str) -> list[str]:
+    """The words of each GPU in a name of ours, one for all where they are alike."""
+    found: list[str] = []
+    for part in name.removeprefix(OURS).rpartition("-")[0].split("_"):
+        row = re.match(r"(\d{1,3})of-", part)
+        found += [part[row.end() :]] * int(row[1]) if row else [part]
+    return found
 
 
 def _profile(gpu: Gpu, name: str) -> Profile:

@@ -56,6 +56,24 @@ def test_names_are_label_values_however_long_the_layout() -> None:
     assert name != config_name(gpu, mig(*long.devices[:-1]))
 
 
+BIG = (("3g.20gb", 1), ("2g.10gb", 1), ("1g.5gb", 2))
+SMALL = (("1g.5gb", 7),)
+
+
+@pytest.mark.parametrize(
+    ("devices", "words"),
+    [
+        ([BIG, SMALL], ["1x3g.20gb-1x2g.10gb-2x1g.5gb", "7x1g.5gb"]),
+        ([*[BIG] * 4, *[None] * 4], ["4of-1x3g.20gb-1x2g.10gb-2x1g.5gb", "4of-whole"]),
+        ([SMALL, *[BIG] * 7], ["7x1g.5gb", "7of-1x3g.20gb-1x2g.10gb-2x1g.5gb"]),
+        ([BIG, SMALL] * 4, ["8gpus-2layouts"]),
+    ],
+)
+def test_a_long_layout_is_shortened_to_whole_words(devices: list[Layout | None], words: list[str]) -> None:
+    name = config_name(CATALOG.gpu("a100-40gb"), mig(*devices))
+    assert re.sub("-[0-9a-f]{8}$", "", name) == f"fracgpu-{'_'.join(words)}"
+
+
 def test_the_document_names_every_cut_and_what_the_manager_falls_back_to() -> None:
     a100, h100 = CATALOG.gpu("a100-40gb"), CATALOG.gpu("h100-80gb-sxm")
     some = mig((("1g.5gb", 2),), None)

@@ -97,9 +97,8 @@ def _own(name: str, gpu: Gpu, gpus: int) -> Json | None:
     if not migconfig.is_custom(name):
         return None
     words = {profile.name.replace("+", "."): profile.name for profile in gpu.profiles}
-    written = name.removeprefix(migconfig.OURS).rpartition("-")[0].split("_")
     devices: list[dict[str, int] | None] = []
-    for part in written:
+    for part in migconfig.words_of(name):
         found = {words.get(word, ""): int(count) for count, word in _PART.findall(part)}
         devices.append(found or None)
     if any("" in (device or {}) for device in devices):
