@@ -22,6 +22,8 @@ _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.
 
 MOST_TYPES = 20
 DISK_TYPES = ("gp3", "gp2")
+LEAST_DISK = 20
+"""GiB, as large as the snapshots of EKS's images are; Bottlerocket's second volume has as much."""
 MOST_DISK = 16384
 """GiB: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, and EBS's own for gp3."""
 
@@ -76,6 +78,11 @@ def _custom(pool: ResolvedPool) -> Iterator[Finding]:
         message = "a custom image is named in a launch template of your own"
         hint = "--set eks.launchTemplate.name=NAME, or leave amiType out"
         yield Finding("missing-field", message, field="spec.eks.launchTemplate", hint=hint, link=_TEMPLATES)
+    for name, value in {"version": pool.eks.version, "releaseVersion": pool.eks.release_version}.items():
+        if value is not None:
+            message = f"a custom image has its own Kubernetes, so EKS refuses {name} beside it"
+            link = "https://github.com/awslabs/amazon-eks-ami/issues/1480"
+            yield Finding("conflicting-fields", message, field=f"spec.eks.{name}", hint="leave it out", link=link)
     message = "whether a custom image has the NVIDIA driver cannot be told from here"
     yield info("custom-image", message, field="spec.eks.amiType")
 
@@ -107,8 +114,10 @@ def _types(pool: ResolvedPool) -> Iterator[Finding]:
     if len(names) > 1 and pool.capacity is Capacity.ON_DEMAND:
         message = "On-Demand nodes take the first of these types that there is; Spot makes more of several"
         yield info("types-in-order", message, field=field)
-    if len(names) > 1 and capacity_block(pool):
-        yield Finding("conflicting-fields", "a capacity block is of one instance type", field=field, link=_BLOCKS)
+    if len(names) > 1 and pool.capacity is Capacity.RESERVED and not (pool.eks.reservation or "").startswith("arn:"):
+        message = f"a {'capacity block' if capacity_block(pool) else 'capacity reservation'} is of one instance type"
+        hint = "one pool for each, or a resource group of reservations by its ARN"
+        yield Finding("conflicting-fields", message, field=field, hint=hint, link=_BLOCKS)
     for name in names:
         yield from _type(pool, name)
 
@@ -167,6 +176,11 @@ def _disk(pool: ResolvedPool) -> Iterator[Finding]:
         near = str(min(max(pool.disk_gb, 1), MOST_DISK))
         message = f"a disk has 1 to {MOST_DISK} GiB, not {pool.disk_gb}"
         yield Finding("invalid-value", message, field="spec.disk.sizeGb", nearest=(near,), hint=f"--disk-gb {near}")
+    elif pool.disk_gb is not None and pool.disk_gb < LEAST_DISK:
+        message = f"EKS's images are of {LEAST_DISK} GiB, and EC2 makes no smaller disk of one: {pool.disk_gb} GiB"
+        link = "https://github.com/cilium/cilium/pull/43051"
+        near, hint = str(LEAST_DISK), "--disk-gb 100"
+        yield warning("disk-too-small", message, field="spec.disk.sizeGb", hint=hint, nearest=(near,), link=link)
     said = pool.eks.disk_type
     if said is not None and said not in DISK_TYPES:
         reason = "has provisioned IOPS, which cannot be said here" if said in ("io1", "io2") else "holds no node"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info, warning
 from fracgpu.providers import ClusterFacts, other_clouds
-from fracgpu.providers.eks import label_rules, machine_rules, sharing_rules
+from fracgpu.providers.eks import label_rules, machine_rules, place_rules, repair_rules, sharing_rules, text_rules
 from fracgpu.providers.eks.names import GROUP_NAME, nearest_group_name
-from fracgpu.providers.eks.subnets import subnets_of, zone_of
 from fracgpu.resolve import ResolvedPool
 
 MOST_NODES = 450
@@ -26,11 +25,12 @@ def rules(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     yield from machine_rules.check(pool)
     yield from sharing_rules.check(pool)
     yield from _nodes(pool)
-    yield from _places(pool, facts)
+    yield from place_rules.check(pool, facts)
     yield from _cluster(pool, facts)
     yield from label_rules.check(pool)
     yield from _update_config(pool)
-    yield from _repair(pool)
+    yield from repair_rules.check(pool)
+    yield from text_rules.check(pool)
     yield from other_clouds.check(pool)
 
 
@@ -51,22 +51,6 @@ def _nodes(pool: ResolvedPool) -> Iterator[Finding]:
         message = "a group that begins without nodes is ACTIVE at once, and proves neither quota nor stock nor slices"
         hint = "--nodes 1 asks for a machine at once"
         yield info("capacity-unproven-at-zero", message, field="spec.nodes.count", hint=hint)
-
-
-def _places(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
-    """Subnets, which are how EKS says zones."""
-    if pool.zones and pool.eks.subnets:
-        message = "zones choose among the cluster's subnets, and subnets are named here"
-        yield Finding("conflicting-fields", message, field="spec.zones", hint="leave one of them out")
-    elif facts is not None and not subnets_of(pool, facts):
-        zones = tuple(sorted(set(zone_of(facts).values())))
-        if pool.zones:
-            message = f"the cluster has no subnet in {', '.join(pool.zones)}, only in {', '.join(zones) or 'none'}"
-            hint = "--zone with one of those, or name subnets by eks.subnets"
-            yield Finding("invalid-value", message, field="spec.zones", nearest=zones, hint=hint)
-        else:
-            hint = "aws eks describe-cluster --name NAME --query cluster.resourcesVpcConfig.subnetIds; then eks.subnets"
-            yield Finding("missing-field", "the cluster names no subnets", field="spec.eks.subnets", hint=hint)
 
 
 def _cluster(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
@@ -110,12 +94,3 @@ def _update_config(pool: ResolvedPool) -> Iterator[Finding]:
     if percentage is not None and not 1 <= percentage <= 100:
         message = "maxUnavailablePercentage is 1 to 100"
         yield Finding("invalid-value", message, field=f"{field}.maxUnavailablePercentage", link=_UPDATES)
-
-
-def _repair(pool: ResolvedPool) -> Iterator[Finding]:
-    repair = pool.eks.node_repair_config or {}
-    if repair.get("enabled") and pool.taints:
-        message = "node repair has replaced healthy GPU nodes whose taint kept its monitoring from the GPUs"
-        link = "https://github.com/aws/containers-roadmap/issues/2567"
-        hint = "see that the node monitoring agent's DCGM server tolerates the taint"
-        yield warning("repair-with-taint", message, field="spec.eks.nodeRepairConfig", hint=hint, link=link)

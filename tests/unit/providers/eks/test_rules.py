@@ -41,6 +41,27 @@ NO_SUBNETS = replace(FACTS, subnets=())
 AUTO = replace(FACTS, extra={**FACTS.extra, "autoMode": True})
 TAG = "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu"
 
+REPAIR: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
+    ("unknown-key", "maxParallel", ("maxParallelNodesRepairedCount",), {"maxParallel": 1}),
+    ("invalid-value", "enabled", (), {"enabled": 5}),
+    ("invalid-value", "maxParallelNodesRepairedCount", (), {"maxParallelNodesRepairedCount": 0}),
+    ("invalid-value", "maxUnhealthyNodeThresholdPercentage", (), {"maxUnhealthyNodeThresholdPercentage": 101}),
+    (
+        "conflicting-fields",
+        "maxUnhealthyNodeThresholdCount",
+        (),
+        {"maxUnhealthyNodeThresholdCount": 1, "maxUnhealthyNodeThresholdPercentage": 10},
+    ),
+    ("invalid-value", "nodeRepairConfigOverrides", (), {"nodeRepairConfigOverrides": "Reboot"}),
+    ("invalid-value", "nodeRepairConfigOverrides[0]", (), {"nodeRepairConfigOverrides": ["Reboot"]}),
+    (
+        "invalid-value",
+        "nodeRepairConfigOverrides[0].repairAction",
+        (),
+        {"nodeRepairConfigOverrides": [{"repairAction": "Burn"}]},
+    ),
+]
+
 CASES = [
     case("invalid-name", "metadata.name", "gpu-pool", name="gpu pool"),
     case("invalid-name", "metadata.name", "pool", name="-pool"),
@@ -99,6 +120,13 @@ CASES = [
     ),
     case("invalid-value", "spec.disk.sizeGb", "16384", disk={"sizeGb": 20000}),
     case("invalid-value", "spec.disk.sizeGb", "1", disk={"sizeGb": 0}),
+    case("disk-too-small", "spec.disk.sizeGb", "20", level=WARN, disk={"sizeGb": 19}),
+    case(
+        "conflicting-fields",
+        "spec.eks.instanceTypes",
+        capacity="reserved",
+        eks={"reservation": "cr-1", "instanceTypes": ["g5.xlarge", "g5.2xlarge"]},
+    ),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "io2"}),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "st1"}),
     case("machine-note", "spec.machine", level=NOTE, machine="g6f.xlarge"),
@@ -108,6 +136,28 @@ CASES = [
     case("conflicting-fields", "spec.disk.sizeGb", disk={"sizeGb": 50}, eks={"launchTemplate": {"name": "a"}}),
     case("conflicting-fields", "spec.eks.launchTemplate", **A100, sharing=MIG, eks={"launchTemplate": {"name": "a"}}),
     case("conflicting-fields", "spec.eks.launchTemplate", eks={"launchTemplate": {"name": "a"}, "diskType": "gp2"}),
+    *[
+        case(
+            "conflicting-fields",
+            f"spec.eks.{name}",
+            eks={"amiType": "CUSTOM", "launchTemplate": {"name": "mine"}, name: value},
+        )
+        for name, value in {"version": "1.34", "releaseVersion": "1.34.1-20260901"}.items()
+    ],
+    # texts of a form
+    *[
+        case("invalid-value", f"spec.eks.{at}", eks=eks)
+        for at, eks in {
+            "nodeRole": {"nodeRole": "NodeRole"},
+            "subnets[1]": {"subnets": ["subnet-1", "vpc-1"]},
+            "subnets[2]": {"subnets": ["subnet-1", "subnet-2", "subnet-1"]},
+            "version": {"version": "latest"},
+            "releaseVersion": {"releaseVersion": "newest"},
+            "launchTemplate.id": {"launchTemplate": {"id": "mine"}},
+            "launchTemplate.version": {"launchTemplate": {"name": "mine", "version": "0"}},
+        }.items()
+    ],
+    case("invalid-value", "spec.eks.reservation", capacity="reserved", eks={"reservation": "mine"}),
     # cut and share: what the table of test_matrix leaves to the GPU
     case("gpu-not-mig-capable", "spec.sharing.mig", sharing=MIG),
     case("profile-not-on-gpu", "spec.sharing.mig.profile", **H100, sharing=MIG),
@@ -199,6 +249,12 @@ CASES = [
     # counts, places, cluster
     case("nodes-over-quota", "spec.nodes.max", level=WARN, nodes={"min": 0, "max": 451}),
     case("capacity-unproven-at-zero", "spec.nodes.count", level=NOTE, nodes={"min": 0, "max": 2}),
+    case("invalid-value", "spec.zones", "us-east-1a", zones=["us-east-1a", "us-east-1f"]),
+    *[
+        case("invalid-value", f"spec.zones[{len(zones) - 1}]", zones=zones, facts=facts)
+        for zones in (["a"], ["us-east-1"], ["us-east-1a", "eu-west-1a"], ["us-east-1b", "us-east-1b"], ["use1-az1"])
+        for facts in (FACTS, None)
+    ],
     case("invalid-value", "spec.zones", "us-east-1a", "us-east-1b", zones=["us-east-1f"]),
     case("conflicting-fields", "spec.zones", zones=["us-east-1a"], eks={"subnets": ["subnet-1"]}),
     case("missing-field", "spec.eks.subnets", facts=NO_SUBNETS),
@@ -298,6 +354,10 @@ CASES = [
         eks={"updateConfig": {"maxUnavailablePercentage": 101}},
     ),
     case("repair-with-taint", "spec.eks.nodeRepairConfig", level=WARN, eks={"nodeRepairConfig": {"enabled": True}}),
+    *[
+        case(code, f"spec.eks.nodeRepairConfig.{at}", *near, eks={"nodeRepairConfig": repair})
+        for code, at, near, repair in REPAIR
+    ],
     case("conflicting-fields", "spec.gke", gke={"maxPods": 10}),
 ]
 
@@ -337,6 +397,28 @@ GOOD: list[dict[str, Any]] = [
     },
     {"machine": "g5.xlarge", "labels": {"k8s.amazonaws.com/accelerator": "nvidia-a10g"}},
     {"machine": "g5.xlarge", "eks": {"launchTemplate": {"id": "lt-1", "version": "2"}}},
+    {"machine": "g5.xlarge", "eks": {"nodeRole": "arn:aws-us-gov:iam::111122223333:role/eks/gpu+nodes@x"}},
+    {
+        "machine": "g5.xlarge",
+        "capacity": "reserved",
+        "eks": {
+            "reservation": "arn:aws:resource-groups:us-east-1:111122223333:group/gpus",
+            "instanceTypes": ["g5.xlarge"],
+            "version": "1.34",
+            "releaseVersion": "1.34.1-20260901",
+        },
+    },
+    {
+        "machine": "g5.xlarge",
+        "gpuTaint": False,
+        "eks": {
+            "nodeRepairConfig": {
+                "enabled": True,
+                "maxParallelNodesRepairedCount": 1,
+                "nodeRepairConfigOverrides": [{"nodeMonitoringCondition": "AcceleratedHardwareReady"}],
+            }
+        },
+    },
     {"machine": "g5.xlarge", "nodes": {"min": 0, "max": 9}, "eks": {"updateConfig": {"maxUnavailable": 9}}},
 ]
 
@@ -351,6 +433,11 @@ def test_zones_choose_the_subnets_of_the_cluster() -> None:
 
     assert body(machine="g5.xlarge", zones=["us-east-1b"])["subnets"] == [SUBNETS[1]]
     assert body(machine="g5.xlarge")["subnets"] == list(SUBNETS)
+
+
+@pytest.mark.parametrize("zone", ["us-east-1f", "us-east-1-bos-1a", "us-east-1-wl1-bos-wlz-1"])
+def test_offline_any_zone_of_the_region_may_have_a_subnet(zone: str) -> None:
+    assert not [one for one in findings(None, machine="g5.xlarge", zones=[zone]) if one.level is Level.ERROR]
 
 
 def test_offline_the_cluster_is_left_open() -> None:
