@@ -36,6 +36,7 @@ class Form(StrEnum):
     GCLOUD = "gcloud"
     AWS = "aws"
     EKSCTL = "eksctl"
+    KARPENTER = "karpenter"
     TERRAFORM = "terraform"
 
 

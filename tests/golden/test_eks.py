@@ -33,6 +33,7 @@ names = [path.stem for path in CASES]
 
 CALLS = {"ec2.launchTemplate": ("ec2", "CreateLaunchTemplate"), "eks.nodegroup": ("eks", "CreateNodegroup")}
 
+_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/resources/"
 _TAGS = "tags.k8s.io/cluster-autoscaler/node-template/resources/nvidia.com"
 DIFFERENCES = {
     "amiType": "without it EKS takes an image that has no driver: https://github.com/awslabs/amazon-eks-ami/issues/1817",
@@ -152,7 +153,12 @@ def _in(body: Json, key: str) -> Any:
 
 
 FORMS = [(name, form) for name in ("bottlerocket-mig", "everything", "capacity-block", "offline") for form in eks.FORMS]
-SUFFIX = {Form.AWS: "aws.sh", Form.EKSCTL: "eksctl.yaml", Form.TERRAFORM: "tf"}
+SUFFIX = {
+    Form.AWS: "aws.sh",
+    Form.EKSCTL: "eksctl.yaml",
+    Form.KARPENTER: "karpenter.yaml",
+    Form.TERRAFORM: "tf",
+}
 
 
 def rendered(case: Json, form: Form) -> str:
@@ -236,6 +242,31 @@ def leaves(value: Any) -> list[str]:
     return [] if isinstance(value, bool) else [str(value)]
 
 
+@pytest.mark.parametrize("path", CASES, ids=names)
+def test_karpenter_counts_what_the_cluster_autoscaler_does(path: Path) -> None:
+    """One overlay of the pool's own nodes, with the same resources; none where EC2 tells the truth."""
+    case = read(path)
+    body = case["resources"]["eks.nodegroup"]["body"]
+    node_class, node_pool, *overlays = yaml.safe_load_all(rendered(case, Form.KARPENTER))
+    name = node_pool["metadata"]["name"]
+    tags = {key.removeprefix(_AUTOSCALER): one for key, one in body["tags"].items() if key.startswith(_AUTOSCALER)}
+    assert [one["spec"]["capacity"] for one in overlays] == ([tags] if tags else [])
+    for one in overlays:
+        assert {"key": "karpenter.sh/nodepool", "operator": "In", "values": [name]} in one["spec"]["requirements"]
+    assert node_pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] == node_class["metadata"]["name"]
+    assert node_pool["spec"]["template"].get("metadata", {}).get("labels") == body.get("labels")
+    decoded = case["resources"].get("ec2.launchTemplate", {}).get("decoded", {})
+    assert node_class["spec"].get("userData") == decoded.get(USER_DATA)
+
+
+def test_karpenter_has_a_word_of_its_own_for_a_startup_taint() -> None:
+    case = read(FOLDER / "mig-layout-operator-startup-taint.json")
+    _, node_pool, _ = yaml.safe_load_all(rendered(case, Form.KARPENTER))
+    spec = node_pool["spec"]["template"]["spec"]
+    assert [taint["key"] for taint in spec["startupTaints"]] == ["fracgpu.dev/mig-pending"]
+    assert [taint["key"] for taint in spec["taints"]] == ["nvidia.com/gpu"]
+
+
 @pytest.mark.parametrize("zones", [None, ["us-east-1a"]])
 @pytest.mark.parametrize("path", CASES, ids=names)
 def test_terraform_declares_what_it_refers_to(path: Path, zones: list[str] | None) -> None:
@@ -265,6 +296,10 @@ def test_what_a_form_cannot_say_is_a_note() -> None:
     assert found["everything", Form.EKSCTL] == {"spec.eks.updateConfig.updateStrategy", "spec.eks.version"}
     assert found["everything", Form.TERRAFORM] == {"spec.eks.updateConfig.updateStrategy", "spec.eks.nodeRepairConfig"}
     assert found["everything", Form.AWS] == set()
+    assert found["bottlerocket-mig", Form.KARPENTER] == set()
+    kept = {"spec.nodes", "spec.eks.updateConfig", "spec.eks.nodeRepairConfig", "spec.eks.version"}
+    assert found["everything", Form.KARPENTER] == kept
+    assert found["own-template", Form.KARPENTER] >= {"spec.eks.launchTemplate"}
 
 
 def test_a_form_of_another_cloud_is_refused() -> None:

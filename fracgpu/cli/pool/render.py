@@ -23,11 +23,14 @@ CLOUD_OF = {
     Form.GCLOUD: ProviderName.GKE,
     Form.AWS: ProviderName.EKS,
     Form.EKSCTL: ProviderName.EKS,
+    Form.KARPENTER: ProviderName.EKS,
 }
 """Forms of one cloud alone, which therefore say which cloud is meant where nothing else does."""
 COORDINATES = ("resource_group", "subscription", "project", "location", "region")
-SEPARATORS = {Form.EKSCTL: "---\n"}
-FormOption = Annotated[Form, typer.Option("--as", help="az, gcloud, aws, eksctl or terraform", show_default=False)]
+SEPARATORS = {Form.EKSCTL: "---\n", Form.KARPENTER: "---\n"}
+FormOption = Annotated[
+    Form, typer.Option("--as", help="az, gcloud, aws, eksctl, karpenter or terraform", show_default=False)
+]
 
 
 @with_spec

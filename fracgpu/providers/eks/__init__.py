@@ -60,6 +60,7 @@ SUPPORT: Mapping[SharingKind, Support] = {
 FORMS: Mapping[Form, str] = {
     Form.AWS: "aws eks create-nodegroup",
     Form.EKSCTL: "managedNodeGroups of eksctl's ClusterConfig",
+    Form.KARPENTER: "EC2NodeClass, NodePool and NodeOverlay of Karpenter",
     Form.TERRAFORM: "aws_eks_node_group of hashicorp/aws",
 }
 

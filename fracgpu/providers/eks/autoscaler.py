@@ -19,16 +19,21 @@ ACCELERATOR = "k8s.amazonaws.com/accelerator"
 (https://github.com/kubernetes/autoscaler/issues/8095)."""
 
 
-def resource_tags(pool: ResolvedPool) -> dict[str, str]:
-    """One tag for each resource of a node, and 0 for whole GPUs that are not there. Empty where they say nothing new.
+def offered(pool: ResolvedPool) -> dict[str, int]:
+    """What a node offers that its machine does not tell, and 0 for whole GPUs that are not there. Empty for nothing.
 
-    A part of a GPU (g6f) has one: EC2 counts none there, and so would the autoscaler
+    A part of a GPU (g6f) is one: EC2 counts none there, and so would an autoscaler
     (https://github.com/aws/karpenter-provider-aws/issues/8368).
     """
-    if pool.eks.autoscaler_tags is False:
-        return {}
     if pool.sharing.kind is SharingKind.WHOLE and not pool.machine.fractional:
         return {}
-    offered = {**resources(pool, node_facts(pool))}
-    offered.setdefault(GPU_RESOURCE, 0)
-    return {PREFIX + name: str(count) for name, count in offered.items()}
+    counts = {**resources(pool, node_facts(pool))}
+    counts.setdefault(GPU_RESOURCE, 0)
+    return counts
+
+
+def resource_tags(pool: ResolvedPool) -> dict[str, str]:
+    """One tag for each resource of a node. Empty where they say nothing new."""
+    if pool.eks.autoscaler_tags is False:
+        return {}
+    return {PREFIX + name: str(count) for name, count in offered(pool).items()}

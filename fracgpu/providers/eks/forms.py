@@ -1,4 +1,4 @@
-"""A node group as the AWS CLI's commands, eksctl's or Terraform's configuration; what they cannot say is a note."""
+"""A node group as commands of the AWS CLI, or for eksctl, Karpenter or Terraform; what they cannot say is a note."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from fracgpu.plan import Resource
 from fracgpu.providers import Form
 from fracgpu.providers.eks.form_aws import aws
 from fracgpu.providers.eks.form_eksctl import eksctl
+from fracgpu.providers.eks.form_karpenter import karpenter
 from fracgpu.providers.eks.form_terraform import terraform
 from fracgpu.resolve import ResolvedPool
 
-_RENDER = {Form.AWS: aws, Form.EKSCTL: eksctl, Form.TERRAFORM: terraform}
+_RENDER = {Form.AWS: aws, Form.EKSCTL: eksctl, Form.KARPENTER: karpenter, Form.TERRAFORM: terraform}
 
 
 def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
