@@ -50,6 +50,7 @@ CLUSTER = {"provider": "eks", "region": "us-east-1", "name": "sandbox"}
 REF = ClusterRef(eks.NAME, "sandbox", region="us-east-1")
 SHARED: dict[str, Any] = {"machine": "g5.xlarge", "sharing": {"timeSlicing": {"replicas": 10}}, "nodes": {"count": 2}}
 MIG: dict[str, Any] = {"machine": "p4d.24xlarge", "sharing": {"mig": {"profile": "1g.5gb"}}, "nodes": {"count": 1}}
+OTHER: dict[str, Any] = {**MIG, "sharing": {"mig": {"profile": "2g.10gb"}}}
 HOUR = 3600.0
 TEMPLATE = template_name("sandbox", "gpu")
 
@@ -105,16 +106,19 @@ class Tried:
         cluster = self.sandbox.world.cluster(Cloud.EKS, "us-east-1", "sandbox")
         return [operation.kind for operation in cluster.operations.values()]
 
-    def templates(self) -> list[Json]:
-        """The launch templates of the account, as AWS's own SDK lists them."""
-        client = boto3.client(
+    def ec2(self) -> Any:
+        """AWS's own SDK, at the same account."""
+        return boto3.client(
             "ec2",
             region_name="us-east-1",
             endpoint_url=self.sandbox.http,
             aws_access_key_id="AKIAEXAMPLE",
             aws_secret_access_key="nothing",
         )
-        rows: list[Json] = client.describe_launch_templates()["LaunchTemplates"]  # type: ignore[assignment]
+
+    def templates(self) -> list[Json]:
+        """The launch templates of the account, as AWS's own SDK lists them."""
+        rows: list[Json] = self.ec2().describe_launch_templates()["LaunchTemplates"]
         return rows
 
 
@@ -173,6 +177,42 @@ def test_the_whole_life_of_a_mig_pool_leaves_no_template(tried: Tried) -> None:
     tried.finish(tried.session.apply(deletion(tried.seen().resources[-1], "asked for")))
     assert tried.templates() == []
     assert tried.begun() == ["CreateNodegroup", "ConfigUpdate", "VersionUpdate", "DeleteNodegroup"]
+
+
+def flips(tried: Tried, times: int) -> list[str]:
+    """One profile and another in turn, each a version of the template and a rolling update; what was said of it."""
+    tried.apply(**MIG)
+    said = [tried.apply(**(OTHER, MIG)[number % 2]) for number in range(times)]
+    return said[-1]
+
+
+def versions(tried: Tried) -> list[int]:
+    rows = tried.ec2().describe_launch_template_versions(LaunchTemplateName=TEMPLATE)["LaunchTemplateVersions"]
+    return sorted(row["VersionNumber"] for row in rows)
+
+
+def test_older_versions_of_a_template_are_swept_up(tried: Tried) -> None:
+    """The first, which is EC2's default, the one in use and the one before it stay."""
+    flips(tried, 5)
+    assert tried.seen().body["launchTemplate"]["version"] == "6"
+    assert versions(tried) == [1, 5, 6]
+
+
+def test_a_template_that_is_anothers_by_now_is_not_swept(tried: Tried) -> None:
+    flips(tried, 2)
+    *_, operation = [tried.session.apply(change) for change in tried.changes(**OTHER)]
+    (template,) = tried.templates()
+    tried.ec2().delete_tags(Resources=[template["LaunchTemplateId"]], Tags=[{"Key": "fracgpu-pool"}])
+    assert tried.finish(operation)[-1] == "EKS: replacing the nodes: done"
+    assert versions(tried) == [1, 2, 3, 4]
+
+
+def test_an_update_is_made_though_old_versions_cannot_be_deleted(tried: Tried) -> None:
+    forbidden = "You are not authorized to perform: ec2:DeleteLaunchTemplateVersions"
+    tried.fault("DeleteLaunchTemplateVersions", status=403, code="UnauthorizedOperation", message=forbidden)
+    assert flips(tried, 3)[-1].endswith(f"older versions of the launch template stay: {forbidden}")
+    assert versions(tried) == [1, 2, 3, 4]
+    assert tried.seen().body["launchTemplate"]["version"] == "4"
 
 
 def test_the_nodes_show_what_was_promised(tried: Tried) -> None:

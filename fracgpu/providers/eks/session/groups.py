@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, assert_never
 
-from fracgpu.errors import Busy, Finding, Internal, NotFound, Unreachable
+from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, Unreachable
 from fracgpu.plan import Action, Change, Json, Resource
 from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.eks.compare import comparison, settled
@@ -272,8 +273,10 @@ class EksSession:
             if refused.said.code != "ResourceNotFoundException":
                 raise
             return Progress(True, "EKS no longer knows the update")
-        if not seen.done or operation.token is None or operation.id in self._begun:
+        if not seen.done:
             return seen
+        if operation.token is None or operation.id in self._begun:
+            return self._swept(seen, pool)
         return self._go_on(operation, pool, json.loads(operation.token))
 
     def _go_on(self, operation: Operation, pool: str, request: Json) -> Progress:
@@ -284,7 +287,7 @@ class EksSession:
         template: Json = request.get("launchTemplate") or {}
         have: Json = group.get("launchTemplate") or {}
         if template and str(have.get("version")) == template["version"]:
-            return Progress(True, "EKS: all changes are made")
+            return self._swept(Progress(True, "EKS: all changes are made"), pool)
         flying = self._updates(pool)
         if flying:
             self._begun[operation.id] = flying[-1]
@@ -297,6 +300,18 @@ class EksSession:
                 raise
             return Progress(False, f"waiting to replace the nodes: {error}")
         return Progress(False, "EKS: replacing the nodes")
+
+    def _swept(self, seen: Progress, pool: str) -> Progress:
+        """The end of an update, after which older versions of the template are of no use. Where they cannot be deleted
+        the update is made all the same, and the next one tries again."""
+        group = self._describe(pool)
+        if group is None or "launchTemplate" not in group:
+            return seen
+        try:
+            self._templates.sweep(group)
+        except (Refused, FracgpuError) as error:
+            return replace(seen, message=f"{seen.message}; older versions of the launch template stay: {error}")
+        return seen
 
     def _resource(self, body: Json) -> Resource:
         name = body["nodegroupName"]

@@ -9,12 +9,15 @@ from fracgpu.errors import NotOurs
 from fracgpu.plan import Json, Resource, same
 from fracgpu.providers.eks.compare import settled
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name, template_tags
-from fracgpu.providers.eks.session.calls import Refused, ask
+from fracgpu.providers.eks.session.calls import Refused, ask, every
 from fracgpu.providers.eks.session.door import Door
 from fracgpu.providers.eks.template import USER_DATA, decode
 
 _MISSING = ("InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound")
 _TAKEN = "InvalidLaunchTemplateName.AlreadyExistsException"
+
+AT_MOST = 200
+"""Versions in one call: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteLaunchTemplateVersions.html"""
 
 
 class Templates:
@@ -89,6 +92,21 @@ class Templates:
             if refused.said.code not in _MISSING:
                 raise
         return True
+
+    def sweep(self, group: Json) -> None:
+        """Delete the versions that a rolling update left behind, of the group's own template: all but the one in use,
+        the one before it, which a step back would want, newer ones, and the default, which EC2 does not delete."""
+        said: Json = group.get("launchTemplate") or {}
+        pool = group["nodegroupName"]
+        name = template_name(self._door.cluster.name, pool)
+        found = self._find(name) if said.get("name") == name else None
+        if found is None or not self._is_own(found, pool) or not str(said.get("version")).isdigit():
+            return
+        rows = every(self._ec2, "describe_launch_template_versions", "LaunchTemplateVersions", LaunchTemplateName=name)
+        older = sorted(row["VersionNumber"] for row in rows if row["VersionNumber"] < int(said["version"]))
+        left = [str(number) for number in older[:-1] if number != found["DefaultVersionNumber"]]
+        if left:
+            ask(self._ec2, "delete_launch_template_versions", LaunchTemplateName=name, Versions=left[:AT_MOST])
 
     def _find(self, name: str) -> Json | None:
         try:
