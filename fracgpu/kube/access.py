@@ -11,7 +11,7 @@ from typing import Any
 class KubeAccess:
     """The API's address and the caller's own credentials, as plain data; they never leave memory.
 
-    A kubeconfig counts where there is no token.
+    A kubeconfig says of the cluster what is in it; a token stands above the user that it names.
     """
 
     server: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fracgpu.kube.quantity import whole
 from fracgpu.plan import Json
 
 GPU_DOMAIN = "nvidia.com/"
@@ -45,6 +46,27 @@ def _stays(pod: Json) -> bool:
 
 def _occupant(pod: Json) -> Occupant:
     metadata, spec = pod["metadata"], pod.get("spec") or {}
-    limits = [(container.get("resources") or {}).get("limits") or {} for container in spec.get("containers") or ()]
-    gpus = sum(int(count) for limit in limits for name, count in limit.items() if name.startswith(GPU_DOMAIN))
+    gpus = sum(requested(pod).values())
     return Occupant(metadata.get("namespace", "default"), metadata["name"], spec.get("nodeName", ""), gpus)
+
+
+def requested(pod: Json) -> dict[str, int]:
+    """GPU resource -> how many the pod holds: the sum over containers and sidecars, or what one init container needs
+    where that is more (https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers)."""
+    spec = pod.get("spec") or {}
+    inits = list(spec.get("initContainers") or ())
+    sidecars = [one for one in inits if one.get("restartPolicy") == "Always"]
+    together = [_asked(one) for one in (*(spec.get("containers") or ()), *sidecars)]
+    alone = [_asked(one) for one in inits if one not in sidecars]
+    names = {name for one in (*together, *alone) for name in one}
+    return {
+        name: max(sum(one.get(name, 0) for one in together), *(one.get(name, 0) for one in alone), 0)
+        for name in sorted(names)
+    }
+
+
+def _asked(container: Json) -> dict[str, int]:
+    """A container's GPU resources; what is said as a limit alone is requested too."""
+    said = container.get("resources") or {}
+    wanted = {**(said.get("limits") or {}), **(said.get("requests") or {})}
+    return {name: whole(count) for name, count in wanted.items() if name.startswith(GPU_DOMAIN)}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from fracgpu import migconfig, pluginkey
 from fracgpu.errors import Finding, Level, info
 from fracgpu.kube.pluginpods import plugin_problems
 from fracgpu.kube.promise import Promise
+from fracgpu.kube.quantity import whole
 from fracgpu.plan import Json
 
 PRODUCT = "nvidia.com/gpu.product"
@@ -103,7 +103,7 @@ def _unproven(name: str) -> Finding:
 
 
 def _verdict(promise: Promise, node: Json, pods_on: PodsOn) -> NodeVerdict:
-    expected, shown = promise.resources, _allocatable(node)
+    expected, shown = promise.resources, allocatable(node)
     problems = [*_not_ready(node), *_resources(expected, shown)]
     if problems:
         problems += _causes(promise, node, pods_on)
@@ -119,15 +119,10 @@ def _labels_of(node: Json) -> Mapping[str, str]:
     return node["metadata"].get("labels") or {}
 
 
-def _allocatable(node: Json) -> dict[str, int]:
-    """The GPU resources of a node. Extended resources are whole numbers; a `k` may stand behind them."""
+def allocatable(node: Json) -> dict[str, int]:
+    """The GPU resources of a node."""
     found = (node.get("status") or {}).get("allocatable") or {}
-    return {name: _count(text) for name, text in sorted(found.items()) if name.startswith(GPU_RESOURCES)}
-
-
-def _count(text: Any) -> int:
-    said = str(text)
-    return int(said[:-1]) * 1000 if said.endswith("k") else int(said)
+    return {name: whole(text) for name, text in sorted(found.items()) if name.startswith(GPU_RESOURCES)}
 
 
 def _not_ready(node: Json) -> Iterator[Finding]:

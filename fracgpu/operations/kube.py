@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from fracgpu.kube.session import Kube
 
 
-def open_kube(session: Session) -> Kube:
-    """A new connection, with credentials as fresh as the cloud gives them; the client is imported here.
+def open_kube(session: Session, *, hasty: bool = False) -> Kube:
+    """A new connection, with credentials as fresh as the cloud gives them; the client is imported here. `hasty`: each
+    call is made once and waits seconds, for answers that one can do without.
 
     Raises what `Session.kube_access` raises, NotSignedIn and PartNotInstalled.
     """
-    from fracgpu.kube.session import Kube
+    from fracgpu.kube.session import HASTY, PATIENT, Kube
 
-    return Kube(session.kube_access())
+    return Kube(session.kube_access(), HASTY if hasty else PATIENT)

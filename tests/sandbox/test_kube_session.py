@@ -30,12 +30,12 @@ from fracgpu.errors import (
     NotFound,
     NotOurs,
     NotSignedIn,
+    PartNotInstalled,
     Throttled,
     Unreachable,
 )
-from fracgpu.kube import session
 from fracgpu.kube.access import KubeAccess
-from fracgpu.kube.session import Kube
+from fracgpu.kube.session import HASTY, Kube, api
 from fracgpu.plan import Json
 from tests.kube_pools import Cloud
 
@@ -48,7 +48,7 @@ NAME, NAMESPACE = "fracgpu-device-plugin", "gpu-operator"
 @pytest.fixture
 def access(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> KubeAccess:
     """The way to AKS's cluster `sandbox`; what is tried again is tried at once."""
-    monkeypatch.setattr(session, "PAUSE", 0.001)
+    monkeypatch.setattr(api, "PAUSE", 0.001)
     return Cloud(sandbox, "aks").session().kube_access()
 
 
@@ -92,7 +92,7 @@ def test_a_dry_run_changes_nothing(access: KubeAccess) -> None:
 def test_what_another_manager_owns_is_not_taken(access: KubeAccess, monkeypatch: pytest.MonkeyPatch) -> None:
     with Kube(access) as kube:
         with monkeypatch.context() as patch:
-            patch.setattr(session, "FIELD_MANAGER", "argocd")
+            patch.setattr(api, "FIELD_MANAGER", "argocd")
             kube.apply_config_map(config_map(one="theirs"))
         with pytest.raises(NotOurs) as caught:
             kube.apply_config_map(config_map(one="ours"))
@@ -160,9 +160,13 @@ def test_a_kubeconfig_that_signs_in_by_a_command(access: KubeAccess, tmp_path: P
         kube.nodes({})
 
 
-def with_user(access: KubeAccess, user: dict[str, Any]) -> KubeAccess:
+def with_user(access: KubeAccess, user: dict[str, Any], **more: Any) -> KubeAccess:
     authority = base64.b64encode((access.ca_pem or "").encode()).decode()
     cluster = {"server": access.server} | ({"certificate-authority-data": authority} if authority else {})
+    return with_cluster(access, {**cluster, **more}, user)
+
+
+def with_cluster(access: KubeAccess, cluster: dict[str, Any], user: dict[str, Any]) -> KubeAccess:
     config = {
         "current-context": "here",
         "clusters": [{"name": "c", "cluster": cluster}],
@@ -233,7 +237,7 @@ def self_signed() -> tuple[bytes, bytes]:
 def test_the_clusters_own_authority_is_believed_and_no_other(
     tls_server: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "PAUSE", 0.001)
+    monkeypatch.setattr(api, "PAUSE", 0.001)
     address, authority = tls_server
     with Kube(KubeAccess(server=address, ca_pem=authority, token="right")) as kube:
         assert kube.nodes({}) == []
@@ -242,3 +246,59 @@ def test_the_clusters_own_authority_is_believed_and_no_other(
     with Kube(KubeAccess(server=address, token="right")) as kube, pytest.raises(Unreachable) as caught:
         kube.nodes({})
     assert "certificate" in caught.value.message.lower()
+
+
+@pytest.fixture
+def tls(tls_server: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> KubeAccess:
+    """The https server under a name that its certificate has not, with its token."""
+    monkeypatch.setattr(api, "PAUSE", 0.001)
+    monkeypatch.delenv("HTTPS_PROXY", raising=False)
+    monkeypatch.delenv("https_proxy", raising=False)
+    address, authority = tls_server
+    return KubeAccess(server=address.replace("127.0.0.1", "localhost"), ca_pem=authority, token="right")
+
+
+def test_a_certificate_is_held_against_the_name_that_the_kubeconfig_says(tls: KubeAccess) -> None:
+    user = {"token": "right"}
+    with Kube(with_user(tls, user)) as kube, pytest.raises(Unreachable) as caught:
+        kube.nodes({})
+    assert "localhost" in caught.value.message
+    named = with_user(tls, user, **{"tls-server-name": "127.0.0.1"})
+    with Kube(named) as kube:
+        assert kube.nodes({}) == []
+    with Kube(with_user(tls, user, **{"tls-server-name": "other"})) as kube, pytest.raises(Unreachable):
+        kube.nodes({})
+
+
+def test_a_name_and_a_proxy_at_once_are_refused(tls: KubeAccess) -> None:
+    both = with_user(tls, {"token": "right"}, **{"tls-server-name": "127.0.0.1", "proxy-url": "http://127.0.0.1:9"})
+    with pytest.raises(Invalid, match="proxy"):
+        Kube(both)
+
+
+def test_a_server_is_believed_unseen_where_the_kubeconfig_says_so(tls: KubeAccess) -> None:
+    unseen = {"server": tls.server, "insecure-skip-tls-verify": True}
+    with Kube(with_cluster(tls, unseen, {"token": "right"})) as kube:
+        assert kube.nodes({}) == []
+
+
+def test_a_proxy_that_the_kubeconfig_names_is_taken(tls: KubeAccess, free_port: int) -> None:
+    through = with_user(tls, {"token": "right"}, **{"proxy-url": f"http://127.0.0.1:{free_port}"})
+    with Kube(through, HASTY) as kube, pytest.raises(Unreachable):
+        kube.nodes({})
+
+
+def test_a_proxy_of_a_kind_that_needs_more_is_named(tls: KubeAccess) -> None:
+    through = with_user(tls, {"token": "right"}, **{"proxy-url": "socks5://127.0.0.1:9"})
+    with pytest.raises(PartNotInstalled, match="socks5"):
+        Kube(through)
+
+
+def test_files_of_a_kubeconfig(tls: KubeAccess, tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text(tls.ca_pem or "", encoding="utf-8")
+    (tmp_path / "token").write_text("right\n", encoding="utf-8")
+    named = {"server": tls.server, "certificate-authority": str(tmp_path / "ca.pem"), "tls-server-name": "127.0.0.1"}
+    with Kube(with_cluster(tls, named, {"tokenFile": str(tmp_path / "token")})) as kube:
+        assert kube.nodes({}) == []
+    with pytest.raises(NotSignedIn, match="gone"):
+        Kube(with_cluster(tls, {**named, "certificate-authority": str(tmp_path / "gone")}, {"token": "right"}))

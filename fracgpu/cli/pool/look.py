@@ -6,47 +6,85 @@ from typing import Annotated, Any
 
 import typer
 
+from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
 from fracgpu.cli.connect import connect, named_cluster
 from fracgpu.cli.output import Output, OutputOption, say_notes
-from fracgpu.operations.listing import found, has_gpu, notes_on, pool_document
+from fracgpu.operations.listing import found, notes_on, pool_document
+from fracgpu.operations.sync import Listed, listed
 from fracgpu.providers import provider
 
-COLUMNS = ("NAME", "PHASE", "NODES", "MACHINE", "GPU", "SHARING", "CAPACITY", "MANAGED")
+COLUMNS = ("NAME", "PHASE", "NODES", "MACHINE", "GPU", "SHARING", "PER NODE", "USED", "FREE", "DRIFT")
+WIDE = ("CAPACITY", "MANAGED", "FLEET", "CLUSTER")
 
 
 @with_cluster_flags
 def list_pools(
     cluster: ClusterFlags,
     all_pools: Annotated[bool, typer.Option("--all", help="Also pools without a GPU")] = False,
+    slices: Annotated[bool, typer.Option(help="Ask the cluster's Kubernetes API what is used and free")] = True,
     out: OutputOption = Output.TABLE,
 ) -> None:
-    """The pools of a cluster."""
+    """The pools of a cluster: what their nodes advertise, how much of it is used, and where nodes differ from that."""
     where = named_cluster(cluster.spec(), yes=cluster.yes)
-    cloud = provider(where.provider)
-    items = [pool_document(seen, cloud) for seen in connect(where).list()]
-    items = [item for item in items if all_pools or has_gpu(item)]
-    if output.write_document(out, "NodePoolList", {"items": items}):
+    found = listed(connect(where), where, load(), without_gpu=all_pools, slices=slices and out is not Output.NAME)
+    show_list(found, out)
+
+
+def show_list(found: Listed, out: Output) -> None:
+    """The table of pools, or the NodePoolList."""
+    notes = [note.to_json() for note in found.notes]
+    if output.write_document(out, "NodePoolList", {"items": list(found.items), "notes": notes}):
         return
     if out is Output.NAME:
-        output.write("\n".join(f"nodepool/{item['metadata']['name']}" for item in items))
+        output.write("\n".join(f"nodepool/{item['metadata']['name']}" for item in found.items))
         return
-    output.table(COLUMNS, [_row(item) for item in items])
+    wide = out is Output.WIDE
+    output.table((*COLUMNS, *(WIDE if wide else ())), [_row(item, wide=wide) for item in found.items])
+    say_notes(found.notes)
 
 
-def _row(item: dict[str, Any]) -> list[Any]:
+def _row(item: dict[str, Any], *, wide: bool = False) -> list[Any]:
     spec, status = item["spec"], item["status"]
-    return [
+    cells = [
         item["metadata"]["name"],
         status["phase"],
         status["nodes"],
         spec.get("machine"),
         spec.get("gpu"),
         sharing_words(spec.get("sharing") or {}),
-        spec.get("capacity"),
-        status["managed"],
+        _counts(status.get("advertises")),
+        _counts(_column(status, "used")),
+        _counts(_column(status, "free")),
+        drift_word(status.get("drift")),
     ]
+    return [*cells, *_wide(item)] if wide else cells
+
+
+def _wide(item: dict[str, Any]) -> list[Any]:
+    spec, status = item["spec"], item["status"]
+    cluster = spec["cluster"]
+    return [spec.get("capacity"), status["managed"], status["fleet"], f"{cluster['provider']}/{cluster['name']}"]
+
+
+def _column(status: dict[str, Any], name: str) -> dict[str, int] | None:
+    slices = status.get("slices")
+    return None if slices is None else {resource: counts[name] for resource, counts in slices.items()}
+
+
+def _counts(resources: dict[str, int] | None) -> str | None:
+    """`gpu=7`, `mig-1g.5gb=2,mig-3g.20gb=1`; the domain is NVIDIA's for all of them."""
+    if resources is None:
+        return None
+    return ",".join(f"{name.removeprefix('nvidia.com/')}={count}" for name, count in resources.items()) or "0"
+
+
+def drift_word(drift: list[str] | None) -> str | None:
+    """How many ways nodes differ from the promise; `no` where none does."""
+    if drift is None:
+        return None
+    return f"yes ({len(drift)})" if drift else "no"
 
 
 def sharing_words(sharing: dict[str, Any]) -> str:
