@@ -260,12 +260,24 @@ class EksUpdateConfig(Model):
     update_strategy: Literal["DEFAULT", "MINIMAL"] | None = None
 
 
+class TemplateSays(StrEnum):
+    """What a launch template of the user's own says in the pool's place."""
+
+    SHARING = "sharing"
+    MACHINE = "machine"
+
+
 class EksLaunchTemplate(Model):
-    """A launch template of the user's own; never changed by fracgpu."""
+    """A launch template of the user's own; never changed by fracgpu.
+
+    `says` lists what of the pool's spec the template brings itself: `sharing` by its user data, `machine` by its
+    InstanceType. It is held against the template before anything is sent.
+    """
 
     name: Text | None = None
     id: Text | None = None
     version: Text | None = None
+    says: list[TemplateSays] | None = None
 
 
 class EksOptions(Model):

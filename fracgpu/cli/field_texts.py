@@ -119,6 +119,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "name": "Its name.",
         "id": "Its id, instead of the name.",
         "version": "Its version.",
+        "says": "What it brings itself: sharing (by its user data), machine (by its InstanceType).",
     },
     "EksOptions": {
         "backend": "Who cuts and shares the GPUs; see the table of backends in clouds.md.",

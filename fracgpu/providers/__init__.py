@@ -98,7 +98,8 @@ class Observed:
     """A pool as its cloud reports it: its resources (the pool itself last), whose it is, and how it is.
 
     Bodies are what the API returned, in the shape in which it is sent, before `settled`. `tag` is the version to guard
-    a change with, where the cloud has one.
+    a change with, where the cloud has one. `uses` is what belongs to somebody else and the pool is made with, such as
+    a launch template of the user's own: read, never written.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Observed:
     ours: bool
     fleet: str | None = None
     tag: str | None = None
+    uses: tuple[Resource, ...] = ()
 
     @property
     def body(self) -> Json:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from fracgpu.catalog.models import Gpu
+from fracgpu.catalog.models import Gpu, Profile
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, Share, TimeSlicing
 
@@ -21,6 +21,10 @@ _TABLE = "settings.kubelet-device-plugins.nvidia"
 UNCONFIRMED = frozenset({"b200-180gb", "b300-269gb", "rtx-pro-6000-blackwell-96gb"})
 """GPUs whose key is seen in public code and not in Bottlerocket's documentation
 (https://github.com/bottlerocket-os/bottlerocket-settings-sdk/pull/105)."""
+
+COUNTED = frozenset({"a100.40gb", "a100.80gb", "h100.80gb", "h200.141gb"})
+"""Bottlerocket's keys of the GPUs for which a number of slices may stand in a profile's place
+(https://bottlerocket.dev/en/os/latest/#/api/settings/kubelet-device-plugins/)."""
 
 SINCE_MIG = (1, 34, 0)
 SINCE_TIME_SLICING = (1, 25, 0)
@@ -85,9 +89,7 @@ def read(text: str, gpu: Gpu | None) -> dict[str, Any] | None:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
-    nvidia = tree.get("settings", {}).get("kubelet-device-plugins", {}).get("nvidia")
-    if nvidia is None or len(tree) > 1 or len(tree["settings"]) > 1:
-        return None
+    nvidia = tree.get("settings", {}).get("kubelet-device-plugins", {}).get("nvidia", {})
     sharing = _read_share(nvidia)
     if nvidia.get("device-partitioning-strategy") == "mig":
         mig = _read_mig(nvidia, gpu)
@@ -95,6 +97,16 @@ def read(text: str, gpu: Gpu | None) -> dict[str, Any] | None:
             return None
         sharing["mig"] = mig
     return sharing
+
+
+def others(text: str) -> tuple[str, ...]:
+    """What else than GPUs these settings are about, by its path."""
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return ()
+    settings = [f"settings.{name}" for name in tree.pop("settings", {}) if name != "kubelet-device-plugins"]
+    return (*settings, *tree)
 
 
 def _read_share(nvidia: dict[str, Any]) -> dict[str, Any]:
@@ -113,14 +125,20 @@ def _read_share(nvidia: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_mig(nvidia: dict[str, Any], gpu: Gpu | None) -> dict[str, Any] | None:
-    """The profile of this GPU. A number of slices, which Bottlerocket takes too, is none that fracgpu writes."""
+    """The profile of this GPU, said by its name or, where Bottlerocket knows them, by how many slices there are."""
     value = nvidia.get("mig", {}).get("profile", {}).get(gpu.bottlerocket_key if gpu else None)
     if gpu is None or value is None:
         return None
     for profile in gpu.profiles:
-        if profile.bottlerocket is not None and value == profile.bottlerocket:
+        if profile.bottlerocket is not None and value in (profile.bottlerocket, _count(gpu, profile)):
             return {"profile": profile.name}
     return None
+
+
+def _count(gpu: Gpu, profile: Profile) -> str | None:
+    """The number of slices that means this profile: one slice is the whole GPU, never a 4g."""
+    wasteful = profile.compute_slices == 4
+    return None if gpu.bottlerocket_key not in COUNTED or wasteful else str(profile.max_per_gpu)
 
 
 def share_of(sharing: Share) -> tuple[tuple[int, int, int], str] | None:

@@ -15,9 +15,9 @@ from fracgpu.providers.eks.autoscaler import resource_tags
 from fracgpu.providers.eks.facts import capacity_block, capacity_type, instance_types, labels, taints
 from fracgpu.providers.eks.names import NODEGROUP
 from fracgpu.providers.eks.subnets import subnets_of
-from fracgpu.providers.eks.template import launch_template
+from fracgpu.providers.eks.template import launch_template, says
 from fracgpu.resolve import Nodes, ResolvedPool
-from fracgpu.spec import Capacity, Taint, TaintEffect
+from fracgpu.spec import Capacity, Taint, TaintEffect, TemplateSays
 
 KIND = NODEGROUP
 
@@ -40,7 +40,7 @@ def desired(pool: ResolvedPool, facts: ClusterFacts | None) -> tuple[Resource, .
         "scalingConfig": scaling(pool.nodes),
         **_said(diskSize=None if template else pool.disk_gb),
         **_said(subnets=subnets_of(pool, facts), nodeRole=_role(pool, facts)),
-        **_said(instanceTypes=[] if capacity_block(pool) else list(instance_types(pool))),
+        **_said(instanceTypes=_types(pool)),
         **_said(amiType=ami.ami_type(pool), capacityType=capacity_type(pool)),
         **_said(labels=labels(pool), taints=taint_bodies(taints(pool))),
         "tags": {**resource_tags(pool), **pool.tags, MANAGED: "true"},
@@ -61,6 +61,11 @@ def scaling(nodes: Nodes) -> Json:
     return {"minSize": nodes.min, "maxSize": max(nodes.max, 1), "desiredSize": nodes.count}
 
 
+def _types(pool: ResolvedPool) -> list[str]:
+    """A type in the template is said there alone."""
+    return [] if capacity_block(pool) or says(pool, TemplateSays.MACHINE) else list(instance_types(pool))
+
+
 def _role(pool: ResolvedPool, facts: ClusterFacts | None) -> str | None:
     return pool.eks.node_role or (facts.node_role if facts else None)
 
@@ -75,7 +80,7 @@ def _template(pool: ResolvedPool, template: Resource | None) -> Json | None:
     if template is not None:
         return {"name": template.name, "version": NEW}
     said = pool.eks.launch_template
-    return said.model_dump(by_alias=True, exclude_none=True) if said else None
+    return said.model_dump(by_alias=True, exclude_none=True, exclude={"says"}) if said else None
 
 
 def _update_config(pool: ResolvedPool) -> Json | None:

@@ -10,7 +10,7 @@ from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
 from fracgpu.plan import Json
 from fracgpu.providers import Observed
-from fracgpu.providers.eks import ami
+from fracgpu.providers.eks import ami, bottlerocket
 from fracgpu.providers.eks.autoscaler import resource_tags
 from fracgpu.providers.eks.compare import DEFAULT_DISK_GB, settled
 from fracgpu.providers.eks.desired import EFFECTS, taint_order
@@ -21,7 +21,7 @@ from fracgpu.providers.eks.template import DEFAULT_VOLUME, decode
 from fracgpu.providers.file_members import Unsaid, nodes, not_in_file_form, some, taints, unless, unsaid
 from fracgpu.resolve import resolve
 from fracgpu.sharing import Backend
-from fracgpu.spec import NodePool
+from fracgpu.spec import NodePool, TemplateSays
 
 UNSAID = (Unsaid("remoteAccess", "remote access"), Unsaid("warmPoolConfig", "a warm pool"))
 """Members of CreateNodegroup that the file form has no word for; a group made anew would not have them."""
@@ -43,13 +43,14 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
     """The file form of a node group, and notes on what it cannot say."""
     body = settled(observed.resources[-1]).body
     data = _template_data(observed)
-    machine = _machine(body, data)
+    foreign = _foreign_data(observed)
+    machine = _machine(body, data or foreign)
     sizes = body["scalingConfig"]
-    seen = read_sharing(body, decode(data.get("UserData")), machine)
+    seen = read_sharing(body, decode((data or foreign).get("UserData")), machine)
     spec: Json = {
         "cluster": observed.cluster.to_json(),
         "gpu": machine.gpu if machine else None,
-        "machine": _first_type(body, data),
+        "machine": _first_type(body, data or foreign),
         "sharing": seen.sharing,
         "nodes": nodes(sizes["minSize"], sizes["maxSize"], sizes["desiredSize"]),
         "capacity": _capacity(body, data),
@@ -69,6 +70,14 @@ def _template_data(observed: Observed) -> Json:
         if resource.kind == LAUNCH_TEMPLATE:
             data: Json = settled(resource).body["LaunchTemplateData"]
             return data
+    return {}
+
+
+def _foreign_data(observed: Observed) -> Json:
+    """The data of the template of somebody else's; empty where it has none, and where it could not be read."""
+    for resource in observed.uses:
+        data: Json = settled(resource).body["LaunchTemplateData"]
+        return data
     return {}
 
 
@@ -129,7 +138,7 @@ def _options(observed: Observed, body: Json, data: Json, machine: Machine | None
         "instanceTypes": types if len(types) > 1 else None,
         "updateConfig": _update_config(body, data),
         "nodeRepairConfig": body.get("nodeRepairConfig"),
-        "launchTemplate": _foreign_template(observed, body),
+        "launchTemplate": _foreign_template(observed, body, machine),
         "reservation": _reservation(data),
         "diskType": unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
         "startupTaint": _startup(body, seen) or None,
@@ -159,12 +168,22 @@ def _capacity_block(body: Json, data: Json, machine: Machine | None) -> bool | N
     return None if block == usual else block
 
 
-def _foreign_template(observed: Observed, body: Json) -> Json | None:
+def _foreign_template(observed: Observed, body: Json, machine: Machine | None) -> Json | None:
     """A template that is not fracgpu's own is named; ours follows from the rest."""
     template: Json | None = body.get("launchTemplate")
-    if template is None or template.get("name") == template_name(observed.cluster.name, observed.name):
+    ours = template_name(observed.cluster.name, observed.name)
+    if template is None or (template.get("name") == ours and not observed.uses):
         return None
-    return template
+    return template | some({"says": list(_says(body, _foreign_data(observed), machine))})
+
+
+def _says(body: Json, data: Json, machine: Machine | None) -> Iterator[str]:
+    """What such a template brings in the group's place."""
+    if data.get("InstanceType") and not body.get("instanceTypes"):
+        yield TemplateSays.MACHINE.value
+    text = decode(data.get("UserData"))
+    if text and read_sharing(body, text, machine).sharing != read_sharing(body, "", machine).sharing:
+        yield TemplateSays.SHARING.value
 
 
 def _without_autoscaler_tags(written: Json) -> Json:
@@ -190,6 +209,8 @@ def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) 
     yield from unsaid(observed.body, UNSAID)
     for member in sorted(set(data) - SPOKEN):
         yield not_in_file_form("something of the launch template", member)
-    if _foreign_template(observed, settled(observed.resources[-1]).body):
-        message = "the group has a launch template of another's, which may set disk, cut and sharing; the file names it"
+    for member in bottlerocket.others(decode(data.get("UserData"))):
+        yield not_in_file_form("other settings in the user data", member)
+    if _foreign_template(observed, settled(observed.resources[-1]).body, machine):
+        message = "the group has a launch template of another's, which may set disk and more; the file names it"
         yield info("foreign-launch-template", message, field="spec.eks.launchTemplate")

@@ -11,7 +11,7 @@ from fracgpu.catalog.models import CpuArchitecture, Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.facts import capacity_block, instance_types
-from fracgpu.providers.eks.template import needed
+from fracgpu.providers.eks.template import needed, text_of
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig
 from fracgpu.spec import Capacity
@@ -204,8 +204,14 @@ def _own_template(pool: ResolvedPool) -> Iterator[Finding]:
         yield Finding("conflicting-fields", message, field="spec.disk.sizeGb", hint="set it there", link=link)
     elif needed(pool):
         message = f"{_why_needed(pool)} needs a launch template of fracgpu's own, and a group has only one"
-        hint = "leave eks.launchTemplate out, or have your template do it and leave it out here"
+        hint = _own_hint(pool)
         yield Finding("conflicting-fields", message, field=field, hint=hint, link=_TEMPLATES)
+
+
+def _own_hint(pool: ResolvedPool) -> str:
+    if text_of(pool):
+        return "leave eks.launchTemplate out; or, where it does this itself, --set eks.launchTemplate.says=[sharing]"
+    return "leave eks.launchTemplate out, or have your template do it and leave it out here"
 
 
 def _why_needed(pool: ResolvedPool) -> str:

@@ -49,18 +49,25 @@ def _cut(
     labels: dict[str, str], text: str, gpu: Gpu | None, gpus: int
 ) -> tuple[Json, Backend | None, tuple[Finding, ...]]:
     """What `mig` of the file form says, without its strategy; who cuts; what could not be read."""
-    if text:
-        devices = user_data.read(text, gpu) if gpu else None
-        if devices is None:
-            return {}, None, (_unread("the script in its user data"),)
-        return _layout(devices), Backend.USER_DATA, ()
+    devices = user_data.read(text, gpu) if text and gpu else None
+    if devices is not None:
+        return _if_shown(_layout(devices), labels, Backend.USER_DATA, "its user data")
+    notes = (_unread("its user data"),) if text else ()
     name = labels.get(migconfig.LABEL)
     if name is None or gpu is None:
-        return {}, None, ()
-    mig = _named(name, gpu, gpus)
-    if mig is None or (len(mig.get("layout", {})) > 1 and not _mixed(labels)):
-        return {}, Backend.GPU_OPERATOR, (_unread(f"the MIG config {name}"),)
-    return mig, Backend.GPU_OPERATOR, ()
+        return {}, None, notes
+    mig, backend, more = _if_shown(_named(name, gpu, gpus), labels, Backend.GPU_OPERATOR, f"the MIG config {name}")
+    return mig, backend, (*notes, *more)
+
+
+def _if_shown(
+    mig: Json | None, labels: dict[str, str], backend: Backend, what: str
+) -> tuple[Json, Backend, tuple[Finding, ...]]:
+    """A layout of several profiles is one that the form can say where the plugin is told to show each by its name."""
+    several = mig is not None and (len(mig.get("layout", {})) > 1 or "devices" in mig)
+    if mig is None or (several and not _mixed(labels)):
+        return {}, backend, (_unread(what),)
+    return mig, backend, ()
 
 
 def _layout(devices: Sequence[Mapping[str, int] | None]) -> Json:
@@ -130,5 +137,5 @@ def _share(
 
 
 def _unread(what: str) -> Finding:
-    message = f"{what} is not one that fracgpu can read; how the GPUs are shared is not told here"
+    message = f"{what} says something that fracgpu cannot; how the GPUs are shared is not told here"
     return info("sharing-unknown", message, field="spec.sharing")

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info, warning
 from fracgpu.providers import ClusterFacts, other_clouds
-from fracgpu.providers.eks import label_rules, machine_rules, place_rules, repair_rules, sharing_rules, text_rules
+from fracgpu.providers.eks import (
+    foreign_template,
+    label_rules,
+    machine_rules,
+    place_rules,
+    repair_rules,
+    sharing_rules,
+    text_rules,
+)
 from fracgpu.providers.eks.names import GROUP_NAME, nearest_group_name
 from fracgpu.resolve import ResolvedPool
 
@@ -24,6 +32,7 @@ def rules(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     yield from _name(pool)
     yield from machine_rules.check(pool)
     yield from sharing_rules.check(pool)
+    yield from foreign_template.rules(pool)
     yield from _nodes(pool)
     yield from place_rules.check(pool, facts)
     yield from _cluster(pool, facts)

@@ -29,8 +29,9 @@ _FAILED_AT = {
 }
 
 
-def observed(group: Json, cluster: ClusterRef, template: Resource | None) -> Observed:
-    """A node group as EKS tells it, and its own launch template where it has one."""
+def observed(group: Json, cluster: ClusterRef, template: Resource | None, foreign: Resource | None = None) -> Observed:
+    """A node group as EKS tells it, its own launch template where it has one, and else that of the user's which it
+    uses."""
     name, tags = group["nodegroupName"], group.get("tags") or {}
     own = Resource(NODEGROUP, name, name, cluster, group)
     return Observed(
@@ -40,6 +41,7 @@ def observed(group: Json, cluster: ClusterRef, template: Resource | None) -> Obs
         status=status(group),
         ours=tags.get(MANAGED) == "true",
         fleet=tags.get(FLEET),
+        uses=(foreign,) if foreign else (),
     )
 
 

@@ -13,7 +13,7 @@ from fracgpu.providers.eks.facts import capacity_block, instance_types
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, own_template, template_tags
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend
-from fracgpu.spec import Capacity
+from fracgpu.spec import Capacity, TemplateSays
 
 USER_DATA = "LaunchTemplateData.UserData"
 
@@ -35,8 +35,15 @@ def launch_template(pool: ResolvedPool) -> Resource | None:
 
 
 def needed(pool: ResolvedPool) -> bool:
-    """Whether something is said that only a template can say."""
-    return bool(text_of(pool) or pool.eks.disk_type or _bottlerocket_disk(pool) or pool.capacity is Capacity.RESERVED)
+    """Whether something is said that only a template can say, and that none of the user's own says."""
+    text = "" if says(pool, TemplateSays.SHARING) else text_of(pool)
+    return bool(text or pool.eks.disk_type or _bottlerocket_disk(pool) or pool.capacity is Capacity.RESERVED)
+
+
+def says(pool: ResolvedPool, what: TemplateSays) -> bool:
+    """Whether a template of the user's own brings this."""
+    said = pool.eks.launch_template
+    return said is not None and what in (said.says or ())
 
 
 def _bottlerocket_disk(pool: ResolvedPool) -> bool:

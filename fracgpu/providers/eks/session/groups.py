@@ -43,9 +43,12 @@ class EksSession:
         """The first update of an operation -> the one that it has come to."""
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
-        """Zones in which EC2 does not offer the machine. Quotas show when nodes are launched."""
+        """Zones in which EC2 does not offer the machine, and what a template of the user's own says otherwise.
+
+        Quotas show when nodes are launched.
+        """
         with translating():
-            return self._view.preflight(pool)
+            return [*self._view.preflight(pool), *self._templates.check(pool)]
 
     def cluster_facts(self) -> ClusterFacts:
         """Subnets and zones, version, and a node role. Raises NotFound, naming the clusters that there are."""
@@ -61,7 +64,7 @@ class EksSession:
         """The group, and its own template; None where there is no such group. Raises NotFound for the cluster."""
         with translating():
             group = self._describe(name)
-            return observed(group, self._cluster, self._templates.observe(group)) if group else None
+            return self._observed(group) if group else None
 
     def list(self) -> Sequence[Observed]:
         """All groups of the cluster, in EKS's order."""
@@ -148,6 +151,10 @@ class EksSession:
                 return None
             raise self._view.missing(refused) from refused.__cause__
         return group
+
+    def _observed(self, group: Json) -> Observed:
+        own = self._templates.observe(group)
+        return observed(group, self._cluster, own, None if own else self._templates.foreign(group))
 
     def _template(self, change: Change) -> Operation:
         assert change.after is not None

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fracgpu.errors import NotOurs
+from fracgpu.errors import Finding, NotOurs
 from fracgpu.plan import Json, Resource, same
 from fracgpu.providers.eks.compare import settled
+from fracgpu.providers.eks.foreign_template import check
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name, template_tags
 from fracgpu.providers.eks.session.calls import Refused, ask, every
 from fracgpu.providers.eks.session.door import Door
 from fracgpu.providers.eks.template import USER_DATA, decode
+from fracgpu.resolve import ResolvedPool
 
 _MISSING = ("InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound")
 _TAKEN = "InvalidLaunchTemplateName.AlreadyExistsException"
 
 AT_MOST = 200
 """Versions in one call: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteLaunchTemplateVersions.html"""
+
+
+def _naming(said: Json) -> Json:
+    """By name, else by id: EC2 takes one of them."""
+    return {"LaunchTemplateName": said["name"]} if said.get("name") else {"LaunchTemplateId": said["id"]}
 
 
 class Templates:
@@ -42,6 +49,32 @@ class Templates:
             return None
         data = self._data(name, str(said.get("version") or "$Default"))
         return None if data is None else self._resource(name, pool, data, found.get("Tags") or [])
+
+    def foreign(self, group: Json) -> Resource | None:
+        """The template of somebody else's that a group is made with, in its version; None where there is none, and
+        where it may not be read."""
+        said: Json = group.get("launchTemplate") or {}
+        pool = group["nodegroupName"]
+        if not said:
+            return None
+        try:
+            data = self._data_of(_naming(said), str(said.get("version") or "$Default"))
+        except Refused:
+            return None
+        return self._resource(said.get("name") or said["id"], pool, data, []) if data is not None else None
+
+    def check(self, pool: ResolvedPool) -> list[Finding]:
+        """What the pool's template, one of the user's own, says otherwise than the pool."""
+        said = pool.eks.launch_template
+        if said is None:
+            return []
+        name, version = said.name or said.id or "", said.version or "$Default"
+        data = self._data_of(_naming({"name": said.name, "id": said.id}), version)
+        if data is None:
+            message = f"there is no launch template {name} with a version {version} in {self._door.cluster.region}"
+            hint = "aws ec2 describe-launch-template-versions --launch-template-name NAME"
+            return [Finding("invalid-value", message, field="spec.eks.launchTemplate", hint=hint)]
+        return list(check(pool, name, data))
 
     def create(self, body: Json, pool: str) -> None:
         """Make the template; where an earlier run left one behind, give it a new version unless it has this content.
@@ -118,8 +151,11 @@ class Templates:
         return next(iter(answer.get("LaunchTemplates") or ()), None)
 
     def _data(self, name: str, version: str) -> Json | None:
+        return self._data_of({"LaunchTemplateName": name}, version)
+
+    def _data_of(self, naming: Json, version: str) -> Json | None:
         try:
-            answer = ask(self._ec2, "describe_launch_template_versions", LaunchTemplateName=name, Versions=[version])
+            answer = ask(self._ec2, "describe_launch_template_versions", **naming, Versions=[version])
         except Refused as refused:
             if refused.said.code in (*_MISSING, "InvalidLaunchTemplateId.VersionNotFound"):
                 return None

@@ -66,8 +66,6 @@ def test_bottlerockets_defaults_stand_where_nothing_does() -> None:
 _MIG = '[settings.kubelet-device-plugins.nvidia]\ndevice-partitioning-strategy = "mig"\n'
 UNREADABLE = [
     "no toml",
-    "[settings.kernel]\nlockdown = 'none'\n",
-    "[settings.kubelet-device-plugins.nvidia]\n[settings.kernel]\nlockdown = 'none'\n",
     _MIG,
     _MIG + '[settings.kubelet-device-plugins.nvidia.mig.profile]\n"a100.40gb" = "9g.99gb"\n',
 ]
@@ -76,3 +74,18 @@ UNREADABLE = [
 @pytest.mark.parametrize("text", UNREADABLE)
 def test_what_the_file_form_cannot_say_is_not_read(text: str) -> None:
     assert bottlerocket.read(text, load().gpu("a100-40gb")) is None
+
+
+COUNTS = {"7": "1g.5gb", "4": "1g.10gb", "3": "2g.10gb", "2": "3g.20gb", "1": "7g.40gb"}
+
+
+@pytest.mark.parametrize(("count", "profile"), COUNTS.items())
+def test_a_number_of_slices_is_read_as_the_profile_that_it_means(count: str, profile: str) -> None:
+    text = _MIG + f'[settings.kubelet-device-plugins.nvidia.mig.profile]\n"a100.40gb" = "{count}"\n'
+    assert bottlerocket.read(text, load().gpu("a100-40gb")) == {"mig": {"profile": profile}}
+
+
+def test_settings_of_other_things_are_told_apart() -> None:
+    text = "[settings.kernel]\nlockdown = 'none'\n[settings.kubelet-device-plugins.nvidia]\nenabled = true\n"
+    assert bottlerocket.read(text, load().gpu("a100-40gb")) == {}
+    assert bottlerocket.others(text) == ("settings.kernel",)
