@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from fracgpu.errors import INVALID_CODES, Finding
+from fracgpu.nearest import nearest_words
 from fracgpu.spec import NodePool
 
 LONGEST = 60
@@ -40,7 +40,7 @@ def explain_problem(
     """
     name = path.rsplit(".", 1)[-1]
     if kind == "extra_forbidden":
-        near = tuple(difflib.get_close_matches(name, _known_keys(path), 3, 0.5))
+        near = nearest_words(name, _known_keys(path))
         return Finding("unknown-key", f"unknown key {shown(name)}", field=path, nearest=near, hint=_did_you_mean(near))
     if kind == "missing":
         return Finding("missing-field", f"{path} is missing", field=path)
@@ -123,7 +123,7 @@ def _kind(value: Any) -> str:
 
 def _not_among(expected: str, path: str, written: Any) -> Finding:
     words = tuple(word.strip("' ") for word in expected.replace(" or ", ",").split(","))
-    near = tuple(difflib.get_close_matches(str(written), words, 3, 0.4)) or (words if len(words) <= FEW else ())
+    near = nearest_words(str(written), words, cutoff=0.4) or (words if len(words) <= FEW else ())
     message = f"{path} is one of {expected}, not {shown(repr(written))}"
     return Finding("invalid-value", message, field=path, nearest=near)
 

@@ -5,7 +5,6 @@ what they mean for a GPU or a cloud comes later, in `resolve` and the clouds' `r
 """
 
 # No `from __future__ import annotations`: pydantic would have to evaluate each annotation anew whenever this is loaded.
-import difflib
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from fracgpu.nearest import nearest_words
 from fracgpu.sharing import Backend, Strategy
 
 API_VERSION = "fracgpu/v1"
@@ -108,7 +108,7 @@ def read_taint(written: Any) -> Any:
 
 def _no_taint(written: Any) -> NoReturn:
     head, _, effect = str(written).partition(":")
-    close = difflib.get_close_matches(effect, TaintEffect, 1, 0.3) or [TaintEffect.NO_SCHEDULE]
+    close = nearest_words(effect, TaintEffect, 1, 0.3) or [TaintEffect.NO_SCHEDULE]
     pair = head if "=" in head else f"{head}=present"
     near = f"{pair}:{close[0]}"
     raise PydanticCustomError(

@@ -11,6 +11,7 @@ from typing import assert_never
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import CpuArchitecture, Gpu, Machine, Profile, ProviderName
 from fracgpu.catalog.spelling import aks_profile, loose_numbers, parse_profile, without_vendor, words
+from fracgpu.nearest import nearest_words
 
 
 @lru_cache(maxsize=1024)
@@ -212,7 +213,5 @@ def nearest_machines(catalog: Catalog, provider: ProviderName, text: str, limit:
 
 def _close(text: str, names: dict[str, str], limit: int) -> tuple[str, ...]:
     """What the names closest to a text stand for, each once."""
-    import difflib  # only wanted for a mistake
-
-    found = difflib.get_close_matches(text, names, n=limit * 4, cutoff=0.6)
+    found = nearest_words(text, names, limit * 4, 0.6)
     return tuple(dict.fromkeys(names[name] for name in found))[:limit]

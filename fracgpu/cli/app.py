@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from typing import Annotated, Any
@@ -10,11 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from fracgpu.cli import output
-from fracgpu.cli.commands import GLOBAL_OPTIONS, GROUPS, root_help
+from fracgpu.cli.commands import GROUPS, root_help
 from fracgpu.cli.globals import GLOBALS, take_globals
 from fracgpu.cli.lazy import LazyGroup, group
 from fracgpu.cli.streams import as_utf8
-from fracgpu.errors import FracgpuError, Internal, Interrupted, Invalid
+from fracgpu.cli.usage import usage_error
+from fracgpu.errors import FracgpuError, Internal, Interrupted
 
 HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
 """What is left of a command line that asks for the help of the whole program."""
@@ -95,7 +95,7 @@ def _translated(error: Exception) -> FracgpuError:
     if "Abort" in names:
         return Interrupted("aborted")
     if "ClickException" in names:
-        return _usage(error, names)
+        return usage_error(error)
     if isinstance(error, BrokenPipeError):
         return Interrupted("the reader of the output has gone away")
     if GLOBALS.verbose:
@@ -105,26 +105,3 @@ def _translated(error: Exception) -> FracgpuError:
     return Internal(
         f"{type(error).__name__}: {error}", hint="run it again with -v and report what it prints; this is a bug"
     )
-
-
-def _usage(error: Any, names: set[str]) -> Invalid:
-    """A usage error with the flag it is about and, for a flag that does not exist, those that resemble it."""
-    context = getattr(error, "ctx", None)
-    hint = f"{context.command_path} --help" if context is not None else "fracgpu --help"
-    if "NoSuchOption" in names:
-        near = _nearest(error.option_name, context)
-        message = f"{context.command_path if context else 'fracgpu'} has no option {error.option_name}"
-        hint = f"did you mean {near[0]}?" if near else hint
-        return Invalid.one("usage", message, field=error.option_name, nearest=near, hint=hint)
-    names_of = getattr(getattr(error, "param", None), "opts", ())
-    field = next((name for name in names_of if name.startswith("--")), getattr(error, "option_name", None))
-    return Invalid.one("usage", " ".join(error.format_message().split()), field=field, hint=hint)
-
-
-def _nearest(flag: str, context: Any) -> tuple[str, ...]:
-    own = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)] if context else []
-    everywhere = [name.split(",")[-1].split()[0] for name in GLOBAL_OPTIONS]
-    known = [name for name in (*own, *everywhere) if name.startswith("--")]
-    if not flag.startswith("--"):
-        return tuple(dict.fromkeys(name for name in known if name.startswith(f"-{flag[:2]}")))[:3]
-    return tuple(difflib.get_close_matches(flag.partition("=")[0], known, 3, 0.5))

@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
+ContextYesOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask before the cluster of the kubectl context is used")
+]
+"""Of commands that ask nothing else."""
 StrictOption = Annotated[bool, typer.Option("--strict", help="Warnings fail")]
 WaitOption = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the cloud has done it")]
 AdoptOption = Annotated[bool, typer.Option("--adopt", help="Take over pools that fracgpu did not make")]

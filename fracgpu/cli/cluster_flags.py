@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from fracgpu.cli.choices import ContextYesOption
 from fracgpu.cli.flags import WHERE, SpecFlags
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def with_cluster_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     extra = [inspect.Parameter(name, keyword, default=None, annotation=hints[name]) for name in NAMES]
     if not any(one.name == "yes" for one in own):
-        yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
-        extra.append(inspect.Parameter("yes", keyword, default=False, annotation=yes))
+        extra.append(inspect.Parameter("yes", keyword, default=False, annotation=ContextYesOption))
     taken = [one.name for one in extra]
 
     @wraps(command)

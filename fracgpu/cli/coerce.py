@@ -6,13 +6,13 @@ of the time of a dry run. Strings, numbers, paths, enums and lists of strings ne
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from fracgpu.errors import Invalid
+from fracgpu.nearest import nearest_words
 
 
 class Plain:
@@ -50,7 +50,7 @@ class Choice(Plain):
     def _one(self, value: Any, param: Any) -> Any:
         if isinstance(value, Enum) or value in self.words or str(value).lower() in self.words:
             return value if isinstance(value, Enum) else self._pick(value)
-        near = tuple(difflib.get_close_matches(str(value), self.words, 3, 0.4)) or tuple(self.words)
+        near = nearest_words(str(value), self.words, cutoff=0.4) or tuple(self.words)
         message = f"{_flag(param)} {value!r} is not {self.wanted}"
         raise Invalid.one("usage", message, field=_flag(param), nearest=near)
 
@@ -79,6 +79,15 @@ class Light:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         lighten(found)
         return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What typer does not say of its errors, their command, is added to them."""
+        try:
+            return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
 
 
 def lighten(parameters: list[Any]) -> None:

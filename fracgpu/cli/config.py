@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fracgpu.cli import output
 from fracgpu.cli.lazy import group
-from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.output import Output, TableOption
 from fracgpu.cli.settings import sources, user_file
 from fracgpu.resolve import camel
 from fracgpu.spec import Cluster
@@ -15,7 +15,7 @@ app = group(
 )
 
 
-def show(out: OutputOption = Output.TABLE) -> None:
+def show(out: TableOption = Output.TABLE) -> None:
     """Where the cluster comes from: every source that names one, the one that counts first."""
     found = list(sources(Cluster()))
     items = [

@@ -8,7 +8,7 @@ import typer
 
 from fracgpu.cli import output
 from fracgpu.cli.lazy import takes_flags_of_others
-from fracgpu.cli.output import Output, OutputOption, say_notes
+from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.convert import convert as converted
 from fracgpu.errors import Invalid
 from fracgpu.manifest import document_of
@@ -20,7 +20,7 @@ WORDS_HELP = "The command after --, as words or as one quoted line; - reads it f
 @takes_flags_of_others
 def convert(
     words: Annotated[list[str], typer.Argument(metavar="COMMAND...", help=WORDS_HELP, show_default=False)],
-    out: OutputOption = Output.YAML,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """The NodePool that a command of az, gcloud or aws would make; what became of each flag is a note."""
     conversion = converted([_standard_input()] if words == ["-"] else words)

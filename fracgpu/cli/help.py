@@ -8,6 +8,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from fracgpu.cli.coerce import Light
+from fracgpu.cli.usage import argument_word, refuse_repeats
 
 OWN = "Options"
 WIDTH = 100
@@ -25,6 +26,14 @@ class Command(Light, TyperCommand):
         }
         super().__init__(*args, **settings)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        refuse_repeats(args, self.params)
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        words = [argument_word(one) for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        return ["[OPTIONS]", *words]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then a section a panel."""
         for title, rows in self._sections(ctx).items():
@@ -35,8 +44,12 @@ class Command(Light, TyperCommand):
         sections: dict[str, list[tuple[str, str]]] = {}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx)
-            if record is not None:
-                sections.setdefault(_panel(one), []).append((_plain(record[0]), record[1]))
+            if record is None:
+                continue
+            row = (_plain(record[0]), record[1])
+            if one.param_type_name == "argument":
+                row = (argument_word(one), record[1].removesuffix("  [required]"))
+            sections.setdefault(_panel(one), []).append(row)
         own = sections.pop(OWN, [])
         arguments = sections.pop("Arguments", [])
         return {title: rows for title, rows in (("Arguments", arguments), (OWN, own), *sections.items()) if rows}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from typer.main import get_command, get_command_from_info
 from fracgpu.cli.coerce import Light
 from fracgpu.cli.help import NAMES, WIDTH, Command
 from fracgpu.errors import Invalid
+from fracgpu.nearest import nearest_words
 
 SETTINGS = "command_settings"
 """The attribute of a function that has more of typer's settings for its command."""
@@ -46,7 +46,7 @@ class LazyGroup(Light, TyperGroup):
         name = args[0]
         if name in self.commands_at or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        near = tuple(difflib.get_close_matches(name, self.commands_at, 3, 0.5))
+        near = nearest_words(name, self.commands_at)
         hint = f"did you mean {ctx.command_path} {near[0]}?" if near else f"{ctx.command_path} --help"
         raise Invalid.one("usage", f"{ctx.command_path} has no command {name}", nearest=near, hint=hint)
 

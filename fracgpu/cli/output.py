@@ -28,9 +28,20 @@ class Output(StrEnum):
     SVG = "svg"
 
 
-OutputOption = Annotated[
-    Output, typer.Option("-o", "--output", help="table, wide, json, yaml or name", metavar="FORM", show_default=False)
-]
+def _form(forms: str) -> Any:
+    return typer.Option("-o", "--output", help=forms, metavar="FORM", show_default=False)
+
+
+OutputOption = Annotated[Output, _form("table, json, yaml or name")]
+TableOption = Annotated[Output, _form("table, json or yaml")]
+WideOption = Annotated[Output, _form("table, wide, json, yaml or name")]
+DocumentOption = Annotated[Output, _form("yaml, json, table or name")]
+ManifestOption = Annotated[Output, _form("yaml, json or name")]
+TextOption = Annotated[Output, _form("json or yaml: the text and its notes in one document")]
+DrawnOption = Annotated[Output, _form("table, wide (with pictures), json, yaml, name or svg")]
+PictureOption = Annotated[Output, _form("table, json, yaml, name or svg")]
+"""What `-o` takes, by what a command has to show. Every command takes every word: `wide` is a table where nothing is
+left to show."""
 
 
 def document(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,24 +175,49 @@ def painted(text: str, code: str, stream: Any = None) -> str:
 
 def finding_text(finding: Finding) -> str:
     """A finding for a person: where, what, which would be right, what to do."""
+    return placed(*place_and_text(finding))
+
+
+def placed(place: str, text: str) -> str:
+    return f"{place}: {text}" if place else text
+
+
+def place_and_text(finding: Finding) -> tuple[str, str]:
+    """Where a finding is, and the rest of it for a person."""
     word, code = GLYPHS[finding.level]
     place = ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part)
-    head = f"{painted(word, code)} {finding.code}: {printable(finding.message)}"
-    lines = [f"{printable(place)}: {head}" if place else head]
+    lines = [f"{painted(word, code)} {finding.code}: {printable(finding.message)}"]
     if finding.nearest and not any(value in (finding.hint or "") for value in finding.nearest):
         lines.append(f"  nearest: {printable(', '.join(finding.nearest))}")
     if finding.hint:
         lines.append(f"  hint: {printable(finding.hint)}")
     if finding.link and GLOBALS.verbose:
         lines.append(f"  see: {finding.link}")
-    return "\n".join(lines)
+    return printable(place), "\n".join(lines)
 
 
 def say_notes(notes: Sequence[Finding]) -> None:
-    """Notes on stderr: warnings always, the rest unless -q."""
-    for note in notes:
-        if is_said(note):
-            to_stderr(finding_text(note) + "\n")
+    """Notes on stderr: warnings always, the rest unless -q; what is true of many pools is said once."""
+    for text in folded(place_and_text(note) for note in notes if is_said(note)):
+        to_stderr(text + "\n")
+
+
+PLACES = 5
+"""How many of the places of one note a person is shown."""
+
+
+def folded(notes: Iterable[tuple[str, str]]) -> list[str]:
+    """Each text once, in order of first mention, with the places that it is true of."""
+    places: dict[str, list[str]] = {}
+    for place, text in notes:
+        places.setdefault(text, []).append(place)
+    return [placed(at[0], text) + _also(at[1:PLACES], len(at)) for text, at in places.items()]
+
+
+def _also(others: Sequence[str], count: int) -> str:
+    shown = ", ".join(dict.fromkeys(place for place in others if place))
+    more = f" and {count - PLACES} more" if count > PLACES else ""
+    return f"\n  also: {shown}{more}" if shown else ""
 
 
 def is_said(note: Finding) -> bool:

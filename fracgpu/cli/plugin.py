@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from fracgpu.cli import output
+from fracgpu.cli.choices import ContextYesOption
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.lazy import group
 from fracgpu.cli.manifests import write_manifests
-from fracgpu.cli.output import Output, say_notes
+from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.cli.promised import promises
 from fracgpu.kube import plugin
 from fracgpu.kube.mig_manager import mig_config_map, mig_document
@@ -30,11 +31,9 @@ app = group(
 
 PoolName = Annotated[
     str | None,
-    typer.Argument(metavar="[POOL]", help="Name of a pool (default: all of the cluster)", show_default=False),
+    typer.Argument(metavar="POOL", help="Name of a pool (default: all of the cluster)", show_default=False),
 ]
 Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the plugin")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
-ManifestOutput = Annotated[Output, typer.Option("-o", "--output", help="yaml, json or name", show_default=False)]
 
 
 @with_spec
@@ -42,8 +41,8 @@ def config(
     flags: SpecFlags,
     name: PoolName = None,
     namespace: Namespace = plugin.NAMESPACE,
-    yes: Yes = False,
-    out: ManifestOutput = Output.YAML,
+    yes: ContextYesOption = False,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """The plugin's ConfigMap: every config that the labels of files, flags or existing pools name."""
     found = promises(name, flags, yes=yes)
@@ -59,8 +58,8 @@ def values(
     flags: SpecFlags,
     chart: Annotated[Chart, typer.Option("--chart", help="Which chart", show_default=False)],
     name: PoolName = None,
-    yes: Yes = False,
-    out: ManifestOutput = Output.YAML,
+    yes: ContextYesOption = False,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """Helm values for the chart that brings the plugin, fitted to the cluster's pools."""
     found = promises(name, flags, yes=yes)
@@ -84,8 +83,8 @@ def mig_parted(
         bool, typer.Option("--config-map", help="Wrapped in the ConfigMap that migManager.config.name names")
     ] = False,
     namespace: Namespace = plugin.NAMESPACE,
-    yes: Yes = False,
-    out: ManifestOutput = Output.YAML,
+    yes: ContextYesOption = False,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """The file of NVIDIA's MIG manager with a named config for every cut of the pools."""
     found = promises(name, flags, yes=yes)

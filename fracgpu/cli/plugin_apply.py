@@ -9,10 +9,11 @@ import typer
 
 from fracgpu.catalog.load import load
 from fracgpu.cli import output
+from fracgpu.cli.choices import YesOption
 from fracgpu.cli.connect import confirm, connect
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption
-from fracgpu.cli.plugin import Namespace, PoolName, Yes
+from fracgpu.cli.plugin import Namespace, PoolName
 from fracgpu.cli.promised import cluster_meant
 from fracgpu.cli.show_plan import show_plan
 from fracgpu.cli.spec_of import documents
@@ -31,7 +32,7 @@ def apply(
     name: PoolName = None,
     namespace: Namespace = NAMESPACE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and stop")] = False,
-    yes: Yes = False,
+    yes: YesOption = False,
     out: OutputOption = Output.TABLE,
 ) -> None:
     """Write the plugin's ConfigMap into the cluster. The difference is shown first; what others own is left alone."""

@@ -10,7 +10,7 @@ import typer
 from fracgpu.cli import output
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.lazy import group
-from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.output import Output, TableOption
 from fracgpu.errors import Invalid, NotFound
 
 HERE = "fracgpu.cli.sandbox"
@@ -38,7 +38,7 @@ def control() -> Any:
     return client.Control(running)
 
 
-def start(out: OutputOption = Output.TABLE) -> None:
+def start(out: TableOption = Output.TABLE) -> None:
     """Start the sandbox, or find the one that runs; returns when all of it answers."""
     from fracgpu.sandbox import client, process
 
@@ -52,7 +52,7 @@ def stop() -> None:
     output.say("sandbox: stopped" if process.stop() else "sandbox: none was running")
 
 
-def status(out: OutputOption = Output.TABLE) -> None:
+def status(out: TableOption = Output.TABLE) -> None:
     """Endpoints and clusters; with -o json also what an autoscaler would believe of a new node of each pool."""
     _print_status(control().status(), out)
 
@@ -119,7 +119,7 @@ def fault_add(
     output.say(f"sandbox: {cloud} {call} will fail")
 
 
-def fault_list(out: OutputOption = Output.TABLE) -> None:
+def fault_list(out: TableOption = Output.TABLE) -> None:
     """The faults that are set, in order."""
     GLOBALS.sandbox = True
     faults = control().faults()

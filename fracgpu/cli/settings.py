@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import current_cluster
 from fracgpu.errors import Finding, Invalid
+from fracgpu.nearest import nearest_words
 from fracgpu.providers.access import Access
 from fracgpu.spec import Cluster
 from fracgpu.textfile import read_text
@@ -100,12 +100,16 @@ def names_something(cluster: Cluster) -> bool:
 
 
 def _completed(found: Sourced) -> Sourced:
-    """In the sandbox what is left open of a cluster is as the sandbox's own cluster of that cloud has it."""
+    """In the sandbox what is left open of a cluster is as the sandbox's own cluster of that cloud has it; which cloud,
+    the other words say, and GKE where they do not."""
     cluster = found.cluster
-    if not (GLOBALS.sandbox and cluster.provider) or found.source == "sandbox":
+    if not GLOBALS.sandbox or found.source == "sandbox":
         return found
     said = {name: value for name, value in cluster if value is not None}
-    whole = sandbox_cluster(cluster.provider).model_copy(update=said)
+    cloud: str = cluster.provider or next(
+        (name for name, own in SANDBOX_CLUSTERS.items() if said.keys() <= own.keys()), "gke"
+    )
+    whole = sandbox_cluster(cloud).model_copy(update=said)
     return found if whole == cluster else Sourced(whole, f"{found.source}, sandbox")
 
 
@@ -198,7 +202,7 @@ def cluster_in(path: Path) -> dict[str, Any] | None:
         message = f"cluster in {path} is not a mapping"
         raise Invalid.one("invalid-value", message, field="cluster", hint="cluster: {provider: gke, ...}")
     for key in whole:
-        near = difflib.get_close_matches(str(key), KEYS, 1, 0.7)
+        near = nearest_words(str(key), KEYS, 1, 0.7)
         if near and key not in KEYS:
             _say(f"{key} in {path} is not read; did you mean {near[0]}?")
     return value or None
@@ -215,7 +219,7 @@ def access() -> Access:
         raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints")
     for key, value in given.items():
         if key not in ENDPOINTS:
-            near = tuple(difflib.get_close_matches(str(key), ENDPOINTS, 3, 0.4)) or tuple(ENDPOINTS)
+            near = nearest_words(str(key), ENDPOINTS, cutoff=0.4) or tuple(ENDPOINTS)
             raise Invalid.one("unknown-key", f"endpoints.{key} in {file}", field=f"endpoints.{key}", nearest=near)
         if not isinstance(value, str):
             raise Invalid.one("invalid-value", f"endpoints.{key} in {file} is a text", field=f"endpoints.{key}")

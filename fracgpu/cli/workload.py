@@ -10,10 +10,11 @@ import typer
 from fracgpu.advertise import Explanation
 from fracgpu.advertise import explain as contract
 from fracgpu.cli import output
+from fracgpu.cli.choices import ContextYesOption
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.lazy import group
 from fracgpu.cli.manifests import write_manifests
-from fracgpu.cli.output import Output, say_notes
+from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.cli.promised import one_promise
 from fracgpu.errors import Invalid
 from fracgpu.kube.truefoundry import Language
@@ -31,7 +32,7 @@ app = group(
     "Pods that land on a pool's slices",
 )
 
-PoolName = Annotated[str | None, typer.Argument(metavar="[POOL]", help="Name of the pool", show_default=False)]
+PoolName = Annotated[str | None, typer.Argument(metavar="POOL", help="Name of the pool", show_default=False)]
 Gpus = Annotated[int, typer.Option("--gpus", help="Slices or shares a container gets", metavar="N")]
 Image = Annotated[str | None, typer.Option("--image", help="Container image", show_default=False)]
 Named = Annotated[str | None, typer.Option("--name", help="Name of the workload", show_default=False)]
@@ -39,8 +40,6 @@ Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the wo
 OneResource = Annotated[
     str | None, typer.Option("--resource", help="Which resource, where nodes have several", show_default=False)
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
-ManifestOutput = Annotated[Output, typer.Option("-o", "--output", help="yaml, json or name", show_default=False)]
 Lang = Annotated[Language, typer.Option("--lang", help="yaml or python (TrueFoundry)")]
 
 
@@ -54,9 +53,9 @@ def _command(kind: Kind, line: str) -> Callable[..., None]:
         named: Named = None,
         namespace: Namespace = "default",
         resource: OneResource = None,
-        yes: Yes = False,
+        yes: ContextYesOption = False,
         lang: Lang = Language.YAML,
-        out: ManifestOutput = Output.YAML,
+        out: ManifestOption = Output.YAML,
     ) -> None:
         _yaml_only(lang)
         made, notes = manifest(kind, _explanation(name, flags, yes=yes), Ask(gpus, image, named, namespace, resource))
@@ -81,9 +80,9 @@ def dra(
     named: Named = None,
     namespace: Namespace = "default",
     resource: OneResource = None,
-    yes: Yes = False,
+    yes: ContextYesOption = False,
     lang: Lang = Language.YAML,
-    out: ManifestOutput = Output.YAML,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """DeviceClass, ResourceClaimTemplate and a pod that claims slices of the pool from NVIDIA's DRA driver."""
     from fracgpu.kube.dra import dra as claims
@@ -102,9 +101,9 @@ def truefoundry(
     image: Image = None,
     named: Named = None,
     resource: OneResource = None,
-    yes: Yes = False,
+    yes: ContextYesOption = False,
     lang: Lang = Language.YAML,
-    out: ManifestOutput = Output.YAML,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """A TrueFoundry job on the pool: its manifest, or Python for its SDK."""
     from fracgpu.kube.truefoundry import python

@@ -5,7 +5,6 @@ https://docs.aws.amazon.com/cli/latest/reference/eks/create-nodegroup.html
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from fracgpu.convert.flags import Given, Row, Takes, gap, only, runs, to, wrong
 from fracgpu.convert.made import Made
 from fracgpu.convert.shorthand import structure, structures, texts
 from fracgpu.errors import Finding, Invalid, info, warning
+from fracgpu.nearest import nearest_words
 from fracgpu.plan import Json
 from fracgpu.spec import GPU_TAINT_KEY
 
@@ -118,7 +118,7 @@ def _input(text: str) -> Json:
     body = structure(INPUT, text)
     for name, value in body.items():
         if name not in KINDS:
-            near = tuple(difflib.get_close_matches(name, KINDS, 3, 0.5))
+            near = nearest_words(name, KINDS)
             raise Invalid.one("unknown-key", f"CreateNodegroup has no member {name}", field=INPUT, nearest=near)
         if not isinstance(value, KINDS[name]):
             raise wrong(f"{INPUT} {name}", json.dumps(value), WORDS[KINDS[name]])

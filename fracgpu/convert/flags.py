@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from enum import Enum
 
 from fracgpu.errors import Invalid
 from fracgpu.mistakes import shown
+from fracgpu.nearest import nearest_words
 
 
 class Takes(Enum):
@@ -130,7 +130,7 @@ def _flag(word: str, rows: Rows, short: Mapping[str, str], tool: str) -> tuple[s
         equals = value
     full = short.get(name, name)
     if full not in rows:
-        near = tuple(difflib.get_close_matches(name, rows, 3, 0.6))
+        near = nearest_words(name, rows, cutoff=0.6)
         hint = f"did you mean {near[0]}?" if near else "leave it out, and say in the file what it means"
         raise Invalid.one("usage", f"{tool} flag {name} is not known here", field=name, nearest=near, hint=hint)
     return full, value if equals else None

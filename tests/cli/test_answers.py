@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +107,17 @@ class TestExplanation:
         words = ("pool", "explain", "--provider", "eks", "--machine", "p4d.24xlarge")
         assert "3g.20gb" in cli(*words, "--mig", "3g.20gb=1,1g.5gb=4", "-o", "wide").out.split("compute", 2)[2]
         assert cli(*words, "--time-slicing", "2", "-o", "wide") == cli(*words, "--time-slicing", "2")
+
+
+def test_a_note_on_many_pools_is_said_once_with_its_places(cli: Cli) -> None:
+    head = "apiVersion: fracgpu/v1\nkind: NodePool\nmetadata: {{name: p{}}}\n"
+    pool = head + "spec: {{cluster: {{provider: eks, name: c}}, gpu: t4}}"
+    Path("pools.yaml").write_text("\n---\n".join(pool.format(number) for number in range(9)), encoding="utf-8")
+    ran = cli("pool", "plan", "--offline", "-f", "pools.yaml")
+    assert ran.err.count("gpu-taint-added") == 1
+    assert "also: pools.yaml:9:1, pools.yaml:14:1, pools.yaml:19:1, pools.yaml:24:1 and 4 more" in ran.err
+    notes = cli("pool", "plan", "--offline", "-f", "pools.yaml", "-o", "json").json()["notes"]
+    assert [note["code"] for note in notes].count("gpu-taint-added") == 9
 
 
 class TestErrors:

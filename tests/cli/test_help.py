@@ -103,6 +103,7 @@ def test_the_first_examples_work(line: str, cli: Cli) -> None:
         (("pool", "explain", "--machin", "x"), "--machine"),
         (("pool", "create", "--timeslicing", "4"), "--time-slicing"),
         (("pool", "list", "--sandbx"), "--sandbox"),
+        (("pool", "create", "--mgi", "1g.5gb"), "--mig"),
     ],
 )
 def test_what_was_meant_is_named(words: tuple[str, ...], nearest: str, cli: Cli) -> None:
@@ -111,6 +112,30 @@ def test_what_was_meant_is_named(words: tuple[str, ...], nearest: str, cli: Cli)
     assert error["nearest"][0] == nearest
     assert nearest in error["hint"]
     assert f"did you mean {'fracgpu ' if not nearest.startswith('-') else ''}" in cli(*words).err
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("pool", "create", "--gpu"), "--gpu needs a value", "fracgpu pool create --help"),
+        (("pool", "delete"), "NAME... is missing", "fracgpu pool delete NAME..."),
+        (("pool", "render", "--gpu", "l4"), "--as is missing", "fracgpu pool render --as az"),
+        (("pool", "--provider", "gke", "list"), "fracgpu pool has no option --provider", "stand after the command"),
+        (("pool", "create", "a", "b"), "fracgpu pool create has no use for b", "--help"),
+        (("pool", "list", "--provider", "gke", "--provider=eks"), "--provider is said twice, gke and eks", "leave one"),
+    ],
+)
+def test_a_mistake_is_told_with_the_command_and_the_next_step(
+    words: tuple[str, ...], message: str, hint: str, cli: Cli
+) -> None:
+    ran = cli(*words)
+    assert (ran.code, ran.err.splitlines()[0]) == (2, f"error usage: {message}")
+    assert hint in ran.err.splitlines()[1]
+
+
+def test_what_repeats_on_purpose_may_repeat(cli: Cli) -> None:
+    words = ("pool", "explain", "--provider", "gke", "--gpu", "l4", "--gpu", "l4", "--label", "a=b", "--label", "c=d")
+    assert cli(*words).code == 0
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,9 @@ class TestSandbox:
             ({"provider": "aks", "name": "mine"}, {"name": "mine", "resource_group": "sandbox"}),
             ({"provider": "gke", "location": "europe-west4-a"}, {"name": "sandbox", "location": "europe-west4-a"}),
             ({"provider": "eks"}, {"name": "sandbox", "region": "us-east-1"}),
+            ({"name": "mine"}, {"provider": "gke", "name": "mine", "location": "us-central1"}),
+            ({"name": "mine", "region": "us-west-2"}, {"provider": "eks", "name": "mine"}),
+            ({"resource_group": "g"}, {"provider": "aks", "name": "sandbox"}),
         ],
     )
     def test_what_is_left_open_is_as_the_sandbox_has_it(

@@ -12,7 +12,7 @@ from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu
 from fracgpu.cli import output
 from fracgpu.cli.catalog.pick import gpus_called
-from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.output import DrawnOption, Output
 from fracgpu.errors import Invalid
 
 AttributesOption = Annotated[bool, typer.Option("--attributes", help="Also profiles with +me, +gfx, -me")]
@@ -21,7 +21,7 @@ AttributesOption = Annotated[bool, typer.Option("--attributes", help="Also profi
 def layouts(
     gpu: Annotated[str, typer.Option("--gpu", help="GPU, as a100-40gb")],
     attributes: AttributesOption = False,
-    out: OutputOption = Output.TABLE,
+    out: DrawnOption = Output.TABLE,
 ) -> None:
     """Every maximal layout of a GPU: where its slices lie, and what it leaves idle."""
     found = gpus_called(load(), gpu)

@@ -8,13 +8,13 @@ from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu, Profile
 from fracgpu.cli import output
 from fracgpu.cli.catalog.pick import GpuOption, gpus_called, say_nothing_found
-from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.output import Output, PictureOption
 from fracgpu.errors import Invalid
 
 COLUMNS = ("GPU", "PROFILE", "MAX", "COMPUTE", "MEMORY", "GIB", "PLACEMENTS", "AKS", "GKE", "BOTTLEROCKET")
 
 
-def profiles(gpu: GpuOption = None, out: OutputOption = Output.TABLE) -> None:
+def profiles(gpu: GpuOption = None, out: PictureOption = Output.TABLE) -> None:
     """MIG profiles: what a slice is, where it may lie, and how each cloud says it."""
     called = gpus_called(load(), gpu)
     found = [(one, profile) for one in called for profile in one.profiles]

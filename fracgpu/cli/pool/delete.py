@@ -9,7 +9,7 @@ import typer
 
 from fracgpu.cli import consent, output
 from fracgpu.cli.again import wait_command
-from fracgpu.cli.choices import DrainTimeoutOption, ForceOption, NotOursOption, WaitOption
+from fracgpu.cli.choices import DrainTimeoutOption, ForceOption, NotOursOption, WaitOption, YesOption
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
 from fracgpu.cli.connect import connect, named_cluster
 from fracgpu.cli.duration import TimeoutOption, seconds
@@ -38,10 +38,11 @@ def delete(
     drain_timeout: DrainTimeoutOption = "15m",
     wait: WaitOption = True,
     timeout: TimeoutOption = "45m",
+    yes: YesOption = False,
     out: OutputOption = Output.TABLE,
 ) -> None:
     """Drain and delete pools; lists the pods that use their GPUs and asks first."""
-    where = named_cluster(cluster.spec(), yes=cluster.yes)
+    where = named_cluster(cluster.spec(), yes=yes)
     limit = seconds(timeout)
     drain = Drain(seconds(drain_timeout, "--drain-timeout"), force)
     session = connect(where)
@@ -50,9 +51,9 @@ def delete(
         problem = plan_deletion(pool, "asked for", not_ours=not_ours).problem
         if problem:
             raise problem
-    if not cluster.yes:
+    if not yes:
         tell_residents(pools, session)
-    consent.removal([f"{pool.name} (cluster {where.name})" for pool in pools], "delete", yes=cluster.yes)
+    consent.removal([f"{pool.name} (cluster {where.name})" for pool in pools], "delete", yes=yes)
     how = How(wait, drain=drain)
     jobs = [
         Job(pool.name, where, Action.DELETE, _start(pool, session, how, limit, not_ours=not_ours)) for pool in pools

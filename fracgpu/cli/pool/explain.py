@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
+from fracgpu.cli.choices import ContextYesOption, StrictOption
 from fracgpu.cli.flags import SpecFlags, with_spec
-from fracgpu.cli.output import Output, OutputOption
+from fracgpu.cli.output import DrawnOption, Output
 
 
 @with_spec
 def explain(
     flags: SpecFlags,
     name: Annotated[str | None, typer.Argument(help="Name of the pool", show_default=False)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
-    out: OutputOption = Output.TABLE,
+    strict: StrictOption = False,
+    yes: ContextYesOption = False,
+    out: DrawnOption = Output.TABLE,
 ) -> None:
     """What the nodes of a pool will advertise, and what a pod must ask for.
 

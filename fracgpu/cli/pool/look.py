@@ -10,7 +10,7 @@ from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
 from fracgpu.cli.connect import connect, named_cluster
-from fracgpu.cli.output import Output, OutputOption, say_notes
+from fracgpu.cli.output import DocumentOption, Output, WideOption, say_notes
 from fracgpu.operations.listing import found, notes_on, pool_document
 from fracgpu.operations.sync import Listed, listed
 from fracgpu.providers import provider
@@ -24,7 +24,7 @@ def list_pools(
     cluster: ClusterFlags,
     all_pools: Annotated[bool, typer.Option("--all", help="Also pools without a GPU")] = False,
     slices: Annotated[bool, typer.Option(help="Ask the cluster's Kubernetes API what is used and free")] = True,
-    out: OutputOption = Output.TABLE,
+    out: WideOption = Output.TABLE,
 ) -> None:
     """The pools of a cluster: what their nodes advertise, how much of it is used, and where nodes differ from that."""
     where = named_cluster(cluster.spec(), yes=cluster.yes)
@@ -109,7 +109,7 @@ def sharing_words(sharing: dict[str, Any]) -> str:
 def show(
     cluster: ClusterFlags,
     name: Annotated[str, typer.Argument(help="Name of the pool")],
-    out: OutputOption = Output.YAML,
+    out: DocumentOption = Output.YAML,
 ) -> None:
     """One pool in the file form, with its status."""
     _print(cluster, name, out, status=True)
@@ -119,7 +119,7 @@ def show(
 def export(
     cluster: ClusterFlags,
     name: Annotated[str, typer.Argument(help="Name of the pool")],
-    out: OutputOption = Output.YAML,
+    out: DocumentOption = Output.YAML,
 ) -> None:
     """The file form of an existing pool: planning it changes nothing."""
     _print(cluster, name, out, status=False)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import marshal
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from fracgpu.catalog.load import load
 from fracgpu.cli import output
-from fracgpu.cli.output import Output, finding_text
+from fracgpu.cli.output import Output
 from fracgpu.cli.show_plan import change_head
 from fracgpu.cli.spec_of import with_cluster
+from fracgpu.cli.streams import to_stderr
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import read, texts
 from fracgpu.operations.planning import Choices
@@ -38,10 +38,10 @@ class Piece(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One line of text a change and a note, and what tells the pools apart."""
+    """One line of text a change, a note's place and text (in JSON the text is all), and what tells the pools apart."""
 
     changes: list[str]
-    notes: list[str]
+    notes: list[tuple[str, str]]
     pools: list[str]
 
 
@@ -100,25 +100,25 @@ def answer(pieces: Sequence[Piece], choices: Choices, out: Output, *, strict: bo
     return Answer(changes, note_lines([note for one in prepared for note in one.notes]), pools)
 
 
-def _lines(out: Output) -> tuple[Callable[[Change], str], Callable[[list[Finding]], list[str]]]:
+def _lines(out: Output) -> tuple[Callable[[Change], str], Callable[[list[Finding]], list[tuple[str, str]]]]:
     if out is Output.JSON:
         encode = json.JSONEncoder(ensure_ascii=False).encode
-        return lambda change: encode(change.to_json()), lambda notes: [encode(note.to_json()) for note in notes]
+        return lambda change: encode(change.to_json()), lambda notes: [("", encode(note.to_json())) for note in notes]
     line = change_head if out is Output.TABLE else lambda change: f"nodepool/{change.pool}"
-    return line, lambda notes: [finding_text(note) for note in notes if output.is_said(note)]
+    return line, lambda notes: [output.place_and_text(note) for note in notes if output.is_said(note)]
 
 
 def _print(answers: Sequence[Answer], out: Output) -> None:
     changes = [line for one in answers for line in one.changes]
-    notes = [line for one in answers for line in one.notes]
+    notes = [note for one in answers for note in one.notes]
     if out is Output.JSON:
-        output.write_lines("Plan", {"changes": changes, "notes": notes})
+        output.write_lines("Plan", {"changes": changes, "notes": [text for _, text in notes]})
         return
     if out is Output.NAME:
         output.write("\n".join(dict.fromkeys(changes)))
         return
     output.write("\n".join([*changes, f"Plan: {len(changes)} to create."]))
-    sys.stderr.write("".join(line + "\n" for line in notes))
+    to_stderr("".join(line + "\n" for line in output.folded(notes)))
 
 
 def in_processes(tasks: Sequence[Callable[[], Answer | None]]) -> list[Answer | None]:

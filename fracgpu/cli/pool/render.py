@@ -10,8 +10,9 @@ import typer
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli import output
+from fracgpu.cli.choices import ContextYesOption, StrictOption
 from fracgpu.cli.flags import SpecFlags, with_spec
-from fracgpu.cli.output import Output, OutputOption, say_notes
+from fracgpu.cli.output import Output, TextOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
 from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel
 from fracgpu.errors import Finding, Invalid, info
@@ -38,9 +39,9 @@ def render(
     flags: SpecFlags,
     form: FormOption,
     name: Annotated[str | None, typer.Argument(help="Name of the pool", show_default=False)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
-    out: OutputOption = Output.TABLE,
+    strict: StrictOption = False,
+    yes: ContextYesOption = False,
+    out: TextOption = Output.TABLE,
 ) -> None:
     """The pool as another tool's command or configuration; what that tool cannot say is a note."""
     documents = pools_meant(name, flags, CLOUD_OF.get(form), yes=yes)

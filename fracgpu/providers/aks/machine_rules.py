@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info, warning
+from fracgpu.nearest import nearest_words
 from fracgpu.providers.aks.desired import os_sku
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig
@@ -54,7 +54,7 @@ def _system(pool: ResolvedPool) -> Iterator[Finding]:
     family = FAMILIES.get(sku)
     if family is None:
         lower = {name.lower(): name for name in FAMILIES}
-        near = tuple(lower[name] for name in difflib.get_close_matches(sku.lower(), lower, 3, 0.5)) or ("Ubuntu",)
+        near = tuple(lower[name] for name in nearest_words(sku.lower(), lower)) or ("Ubuntu",)
         message = f"{sku!r} is no operating system of AKS: {', '.join(FAMILIES)}"
         yield Finding("invalid-value", message, field=field, nearest=near, hint=f"--set aks.osSku={near[0]}")
     elif pool.machine.os and family not in pool.machine.os:

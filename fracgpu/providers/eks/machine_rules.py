@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import CpuArchitecture, Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
+from fracgpu.nearest import nearest_words
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.facts import capacity_block, instance_types
 from fracgpu.providers.eks.template import needed, text_of
@@ -60,7 +60,7 @@ def _image(pool: ResolvedPool) -> Iterator[Finding]:
         link = "https://github.com/awslabs/amazon-eks-ami/issues/1817"
         yield Finding("ami-not-gpu", message, field=field, nearest=near, hint=hint, link=link)
     elif said not in ami.WITH_DRIVER:
-        close = tuple(difflib.get_close_matches(said, ami.WITH_DRIVER, 3, 0.5)) or near
+        close = nearest_words(said, ami.WITH_DRIVER) or near
         yield Finding("invalid-value", f"{said!r} is no AMI type of EKS", field=field, nearest=close, hint=hint)
     else:
         yield from _image_fits(pool, said, near)
