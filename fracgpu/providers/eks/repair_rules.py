@@ -5,11 +5,11 @@ https://docs.aws.amazon.com/eks/latest/APIReference/API_NodeRepairConfig.html
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fracgpu.errors import Finding, warning
+from fracgpu.nearest import nearest_words
 from fracgpu.resolve import ResolvedPool
 
 _LINK = "https://docs.aws.amazon.com/eks/latest/APIReference/API_NodeRepairConfig.html"
@@ -66,7 +66,7 @@ def _override(said: Any, field: str) -> Iterator[Finding]:
 def _members(said: Mapping[str, Any], known: Mapping[str, Any], field: str) -> Iterator[Finding]:
     for name, value in said.items():
         if name not in known:
-            near = tuple(difflib.get_close_matches(name, known, 3, 0.5))
+            near = nearest_words(name, known)
             hint = f"its keys are {_names(known)}"
             yield Finding("unknown-key", f"node repair has no {name}", field=f"{field}.{name}", nearest=near, hint=hint)
         elif not _fits(value, known[name]):
