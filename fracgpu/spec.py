@@ -214,7 +214,11 @@ class AksUpgradeSettings(Model):
 
 
 class AksOptions(Model):
-    """What only AKS has; names and values are those of its AgentPool API."""
+    """What only AKS has; names and values are those of its AgentPool API.
+
+    `autoscalerTags: false` leaves out the tags that tell the cluster autoscaler what the nodes of an empty pool would
+    offer.
+    """
 
     os_sku: Text | None = None
     mode: Literal["System", "User"] | None = None
@@ -230,6 +234,7 @@ class AksOptions(Model):
     fips: Bool | None = None
     reservation: Text | None = None
     upgrade_settings: AksUpgradeSettings | None = None
+    autoscaler_tags: Bool | None = None
 
 
 class GkeOptions(Model):

@@ -90,6 +90,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "fips": "A FIPS image.",
         "reservation": "Resource id of a capacity reservation group; with capacity reserved.",
         "upgradeSettings": "How nodes are upgraded.",
+        "autoscalerTags": "false leaves out the tags that tell the cluster autoscaler what a node would offer.",
     },
     "GkeOptions": {
         "acceleratorCount": "GPUs a node, on machines to which they are attached (N1).",

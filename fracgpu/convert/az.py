@@ -122,7 +122,8 @@ def made(commands: Sequence[Given]) -> Made:
     }
     body = {"properties": properties(given)}
     name = given.text("--name") or ""
-    return Made(ProviderName.AKS, "aks.agentPool", name, cluster, body, notes=tuple(_notes(given)))
+    more = {"aks.autoscalerTags": None}  # az writes none; fracgpu does where they are needed
+    return Made(ProviderName.AKS, "aks.agentPool", name, cluster, body, more, notes=tuple(_notes(given)))
 
 
 def properties(given: Given) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fracgpu.catalog.models import Machine
@@ -77,6 +77,21 @@ def _share(config: PluginConfig) -> Json:
         return {"mps": {"replicas": share.replicas}, **renamed}
     one = {"failRequestsGreaterThanOne": True} if share.one_per_container else {}
     return {"timeSlicing": {"replicas": share.replicas, **one}, **renamed}
+
+
+def without_autoscaler_tags(written: Json, cloud: str, own: Mapping[str, str]) -> Json:
+    """A file without the tags for the autoscaler that fracgpu would write itself.
+
+    Where they are not all there, the file says that fracgpu shall write none.
+    """
+    spec = written["spec"]
+    have: dict[str, str] = spec.get("tags", {})
+    if not own:
+        return written
+    if own.items() <= have.items():
+        kept = {key: value for key, value in have.items() if key not in own}
+        return {**written, "spec": some({**spec, "tags": kept})}
+    return {**written, "spec": {**spec, cloud: {**spec.get(cloud, {}), "autoscalerTags": False}}}
 
 
 def unknown_key(key: str) -> Finding:

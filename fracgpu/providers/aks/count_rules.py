@@ -41,9 +41,11 @@ def _blind(pool: ResolvedPool) -> Iterator[Finding]:
     names = unseen(pool)
     if not names:
         return
+    tags = template_tags(pool)
+    told = "the pool carries tags that should tell it, which is untested on AKS" if tags else "no tags are to tell it"
     message = (
         f"while the pool is empty the autoscaler knows only of nvidia.com/gpu, and pods ask for {' and '.join(names)}: "
-        "the pool carries tags that should tell it, which is untested on AKS"
+        f"{told}"
     )
     hint = "--min 1, or strategy single without renaming"
     link = "https://github.com/Azure/AKS/issues/5161"
@@ -53,5 +55,5 @@ def _blind(pool: ResolvedPool) -> Iterator[Finding]:
         field="spec.nodes.min",
         hint=hint,
         link=link,
-        detail={"tags": template_tags(pool)},
+        detail={"tags": tags},
     )

@@ -13,9 +13,18 @@ from fracgpu.plan import Json
 from fracgpu.pluginkey import LABEL, meaning
 from fracgpu.providers import Observed
 from fracgpu.providers.aks.compare import is_spot, properties, settled
-from fracgpu.providers.aks.template import PREFIX, template_tags
+from fracgpu.providers.aks.template import template_tags
 from fracgpu.providers.aks.unsaid import UNSAID
-from fracgpu.providers.file_members import nodes, sharing_of, some, taints, unknown_key, unless, unsaid
+from fracgpu.providers.file_members import (
+    nodes,
+    sharing_of,
+    some,
+    taints,
+    unknown_key,
+    unless,
+    unsaid,
+    without_autoscaler_tags,
+)
 from fracgpu.resolve import resolve
 from fracgpu.spec import NodePool, read_taint
 
@@ -39,7 +48,7 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         **taints(read_taint(text) for text in pool.get("nodeTaints", ())),
         "aks": some(_options(pool, properties(observed.body))),
     }
-    written = _without_template_tags({"metadata": {"name": observed.name}, "spec": some(spec)})
+    written = _without_autoscaler_tags({"metadata": {"name": observed.name}, "spec": some(spec)})
     return NodePool.model_validate(written), tuple(_notes(observed, machine))
 
 
@@ -116,15 +125,9 @@ def _upgrades(pool: Json) -> Json:
     return {name: unless(said.get(name), usual) for name, usual in UPGRADE_DEFAULTS.items()}
 
 
-def _without_template_tags(written: Json) -> Json:
-    """Tags for the autoscaler that fracgpu would write itself are no part of the file."""
-    have = written["spec"].get("tags", {})
-    if not any(key.startswith(PREFIX) for key in have):
-        return written
+def _without_autoscaler_tags(written: Json) -> Json:
     pool = resolve(NodePool.model_validate(written), load()).pool
-    own = template_tags(pool) if pool else {}
-    kept = {key: value for key, value in have.items() if own.get(key) != value}
-    return {**written, "spec": some({**written["spec"], "tags": kept})}
+    return without_autoscaler_tags(written, "aks", template_tags(pool) if pool else {})
 
 
 def _notes(observed: Observed, machine: Machine | None) -> Iterator[Finding]:

@@ -23,5 +23,7 @@ def unseen(pool: ResolvedPool) -> dict[str, int]:
 
 
 def template_tags(pool: ResolvedPool) -> dict[str, str]:
-    """One tag for each resource that would not be seen."""
+    """One tag for each resource that would not be seen; none where none are wanted."""
+    if pool.aks.autoscaler_tags is False:
+        return {}
     return {PREFIX + name.replace("/", "_"): str(count) for name, count in unseen(pool).items()}

@@ -18,7 +18,16 @@ from fracgpu.providers.eks.facts import STARTUP_TAINT
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name
 from fracgpu.providers.eks.read_sharing import Seen, read_sharing
 from fracgpu.providers.eks.template import DEFAULT_VOLUME, decode
-from fracgpu.providers.file_members import Unsaid, nodes, not_in_file_form, some, taints, unless, unsaid
+from fracgpu.providers.file_members import (
+    Unsaid,
+    nodes,
+    not_in_file_form,
+    some,
+    taints,
+    unless,
+    unsaid,
+    without_autoscaler_tags,
+)
 from fracgpu.resolve import resolve
 from fracgpu.sharing import Backend
 from fracgpu.spec import NodePool, TemplateSays
@@ -187,18 +196,8 @@ def _says(body: Json, data: Json, machine: Machine | None) -> Iterator[str]:
 
 
 def _without_autoscaler_tags(written: Json) -> Json:
-    """Tags for the autoscaler that fracgpu would write itself are no part of the file; where they are not all there,
-    the file says that fracgpu shall write none."""
     pool = resolve(NodePool.model_validate(written), load()).pool
-    spec = written["spec"]
-    have: dict[str, str] = spec.get("tags", {})
-    own = resource_tags(pool) if pool else {}
-    if not own:
-        return written
-    if all(have.get(key) == value for key, value in own.items()):
-        kept = {key: value for key, value in have.items() if key not in own}
-        return {**written, "spec": some({**spec, "tags": kept})}
-    return {**written, "spec": {**spec, "eks": {**spec.get("eks", {}), "autoscalerTags": False}}}
+    return without_autoscaler_tags(written, "eks", resource_tags(pool) if pool else {})
 
 
 def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) -> Iterator[Finding]:

@@ -85,6 +85,19 @@ def test_tags_for_the_autoscaler_are_not_exported() -> None:
     assert exported(shown, spec)["tags"] == {"team": "ml"}
 
 
+def test_a_pool_without_them_is_exported_as_one_that_wants_none() -> None:
+    of: Json = {
+        "machine": A100,
+        "sharing": {"mig": {"profile": "1g.10gb", "strategy": "mixed"}},
+        "nodes": {"min": 0, "max": 4},
+    }
+    shown = {**properties(**of), "tags": {"team": "ml"}}
+    spec = exported(shown, of)
+    assert (spec["tags"], spec["aks"]["autoscalerTags"]) == ({"team": "ml"}, False)
+    again = pool(**spec)
+    assert planned(again, seen(again, shown)).action is Action.NO_OP
+
+
 def test_what_a_file_cannot_say_is_noted() -> None:
     shown = {
         **properties(**A100_MIG),
