@@ -158,7 +158,10 @@ def _with_spot(pool: Json) -> Json:
 
 
 def _without_priority(pool: Json) -> Json:
-    return {name: value for name, value in pool.items() if name not in ("scaleSetPriority", "spotMaxPrice")}
+    """az before 2.91 fills in what its SDK's models default to: an eviction policy and a price of no limit."""
+    usual = {"scaleSetPriority": pool.get("scaleSetPriority"), "spotMaxPrice": pool.get("spotMaxPrice")}
+    usual["scaleSetEvictionPolicy"] = "Delete"
+    return {name: value for name, value in pool.items() if name not in usual or value != usual[name]}
 
 
 def _coming_error(world: World, cluster: Cluster, before: Json, after: Json, fault: Fault | None) -> Json | None:

@@ -32,7 +32,8 @@ def test_a_pool_is_made_and_shows_what_the_service_adds(client: Client, sandbox:
 
 
 def test_a_regular_pool_has_a_surge_and_no_priority(put: Put) -> None:
-    shown = put(scaleSetPriority="Regular").properties.as_dict()
+    said = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1.0}
+    shown = put(**said).properties.as_dict()
     assert shown["upgradeSettings"] == {"maxSurge": "10%", "maxUnavailable": "0"}
     assert not {"scaleSetPriority", "spotMaxPrice", "scaleSetEvictionPolicy", "nodeLabels", "nodeTaints"} & set(shown)
 

@@ -45,7 +45,7 @@ from tests.sandbox.conftest import Sandbox
         ({"scaleSetPriority": "Spot", "mode": "System"}, "InvalidParameter", "System"),
         ({"scaleSetPriority": "Spot", "spotMaxPrice": 0}, "InvalidParameter", "spotMaxPrice"),
         ({"scaleSetPriority": "Spot", "upgradeSettings": {"maxSurge": "1"}}, "InvalidParameter", "maxSurge"),
-        ({"scaleSetEvictionPolicy": "Delete"}, "InvalidParameter", "Spot"),
+        ({"scaleSetEvictionPolicy": "Deallocate"}, "InvalidParameter", "Spot"),
         ({"nodeLabels": {"kubernetes.azure.com/x": "y"}}, "InvalidParameter", "reserved"),
         ({"nodeLabels": {"kubernetes.io/x": "y"}}, "InvalidParameter", "reserved"),
         ({"nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"}}, "InvalidParameter", "reserved"),
