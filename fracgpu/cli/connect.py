@@ -6,12 +6,13 @@ import sys
 import threading
 from functools import cache
 
+from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.quickstart import begin_long_work
 from fracgpu.cli.settings import access, cluster_of
 from fracgpu.cli.streams import to_stderr
 from fracgpu.errors import Finding, Invalid
-from fracgpu.providers import Session, provider
+from fracgpu.providers import Identity, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
 from fracgpu.spec import Cluster
@@ -29,6 +30,15 @@ def connect(cluster: ClusterRef) -> Session:
         way = _access()
         cloud = provider(cluster.provider)
     return cloud.connect(cluster, way)
+
+
+def identity(name: ProviderName) -> Identity:
+    """Whom a cloud takes the caller for. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    with _LOCK:
+        begin_long_work()
+        way = _access()
+        cloud = provider(name)
+    return cloud.identity(way)
 
 
 @cache

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from fracgpu.catalog.load import Catalog
 from fracgpu.errors import CloudFailure, Finding, NoAccess, SlicesMissing, TimedOut, warning
-from fracgpu.kube.plugin import NAME
-from fracgpu.kube.pluginpods import is_plugin_set
+from fracgpu.kube.installed import config_keys, plugins
 from fracgpu.kube.promise import Promise
 from fracgpu.kube.verify import Verification
 from fracgpu.operations.kube import open_kube
@@ -69,11 +68,12 @@ def _lacking(promise: Promise, session: Session) -> Finding | None:
     if not promise.own_plugin:
         return None
     with open_kube(session) as kube:
-        if not any(map(is_plugin_set, kube.daemon_sets())):
+        found = plugins(kube.daemon_sets())
+        if not found:
             hint = "fracgpu plugin values --chart nvidia-device-plugin has what helm needs to install it"
             return _not_verified(promise, "the cluster has no device plugin", hint)
-        maps = kube.config_maps(NAME)
-    if promise.key and not any(promise.key in (one.get("data") or {}) for one in maps):
+        maps = [one for place in {part.namespace for part in found} for one in kube.config_maps(namespace=place)]
+    if promise.key and promise.key not in config_keys(found, maps):
         return _not_verified(promise, f"the cluster has no plugin config {promise.key}", "fracgpu plugin apply")
     return None
 

@@ -1,22 +1,24 @@
-"""What keeps fracgpu from working with a cluster: one check after another, each with its fix."""
+"""What keeps fracgpu from working here: one check after another, each with its fix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fracgpu.catalog.load import Catalog
+from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, FracgpuError, Invalid, Level
-from fracgpu.kube.installed import mismatches, plugins
+from fracgpu.kube.installed import charts, mismatches, plugins
 from fracgpu.kube.plugin import NAMESPACE
 from fracgpu.operations.kube import open_kube
 from fracgpu.operations.promises import existing
 from fracgpu.plan import Json
-from fracgpu.providers import Session
+from fracgpu.providers import Identity, Session
 from fracgpu.resolve import ClusterRef
 
 Connect = Callable[[ClusterRef], Session]
+Identify = Callable[[ProviderName], Identity]
 
 
 class State(StrEnum):
@@ -45,9 +47,38 @@ class Check:
         }
 
 
-def examine(cluster: ClusterRef, connect: Connect, catalog: Catalog) -> Iterator[Check]:
+def examine_clouds(clouds: Iterable[ProviderName], identify: Identify) -> Iterator[Check]:
+    """Where no cluster is named: who is signed in at each cloud, and what to do next. A cloud that nobody is signed in
+    at is a failure only where there is no other."""
+    checks = [_identity(cloud, identify) for cloud in clouds]
+    able = [check for check in checks if check.error is None]
+    yield from (check if not able else _no_failure(check) for check in checks)
+    message = "no cluster is named" + ("" if able else ", and nobody is signed in at a cloud")
+    first = able[0].name if able else "aks|gke|eks"
+    hint = f"fracgpu doctor --provider {first} --cluster NAME; fracgpu --sandbox works without an account"
+    yield Check("cluster", State.WARNING, message, hint)
+
+
+def _identity(cloud: ProviderName, identify: Identify) -> Check:
+    try:
+        found = identify(cloud)
+    except FracgpuError as error:
+        return _failed(cloud.value, error)
+    account = f", account {found.account}" if found.account else ""
+    return Check(cloud.value, State.OK, f"signed in as {found.who}{account}")
+
+
+def _no_failure(check: Check) -> Check:
+    return Check(check.name, State.WARNING, check.message, check.hint) if check.error else check
+
+
+def examine(cluster: ClusterRef, connect: Connect, identify: Identify, catalog: Catalog) -> Iterator[Check]:
     """The checks of one cluster, in the order in which a command needs what they look at. What cannot be looked at
     because of an earlier failure is left out."""
+    who = _identity(cluster.provider, identify)
+    yield who
+    if who.error:
+        return
     try:
         session = connect(cluster)
         facts = session.cluster_facts()
@@ -55,7 +86,7 @@ def examine(cluster: ClusterRef, connect: Connect, catalog: Catalog) -> Iterator
         yield _failed("cloud", error)
         return
     version = f", Kubernetes {facts.version}" if facts.version else ""
-    yield Check("cloud", State.OK, f"signed in; {cluster.provider.upper()} has the cluster {cluster.name}{version}")
+    yield Check("cloud", State.OK, f"{cluster.provider.upper()} has the cluster {cluster.name}{version}")
     try:
         pools = session.list()
     except FracgpuError as error:
@@ -77,19 +108,26 @@ def _kubernetes(session: Session, catalog: Catalog) -> Iterator[Check]:
                 message = f"may not {verb} {resource}" + (f" in {namespace}" if namespace else "") + f": {why} needs it"
                 yield Check("permissions", State.WARNING, message, "ask for a role in the cluster that permits it")
         daemon_sets = kube.daemon_sets()
-        found = plugins(daemon_sets)
-        places = sorted({NAMESPACE, *(part.namespace for part in found)})
+        places = sorted({NAMESPACE, *(part.namespace for part in plugins(daemon_sets))})
         maps = [one for place in places for one in kube.config_maps(namespace=place)]
-    yield Check("plugin", State.OK, ", ".join(map(str, found)) or "no device plugin runs as a DaemonSet")
+    yield _parts(daemon_sets)
     promises = existing(session, catalog)
     for finding in (*promises.notes, *mismatches(promises.items, daemon_sets, maps)):
         yield _told(finding)
 
 
+def _parts(daemon_sets: Sequence[Json]) -> Check:
+    found = ", ".join(map(str, plugins(daemon_sets))) or "no device plugin runs as a DaemonSet"
+    installed = charts(daemon_sets)
+    return Check("plugin", State.OK, found + (f"; installed by {', '.join(installed)}" if installed else ""))
+
+
 RIGHTS = (
     ("list", "nodes", None, "pool verify"),
     ("list", "pods", None, "pool verify"),
+    ("list", "daemonsets.apps", None, "pool create, to see whether there is a plugin,"),
     ("patch", "configmaps", NAMESPACE, "plugin apply"),
+    ("patch", "nodes", None, "draining before a delete"),
     ("create", "pods/eviction", None, "draining before a delete"),
 )
 """Verb, resource, namespace, and what needs it."""

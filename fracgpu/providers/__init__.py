@@ -147,6 +147,15 @@ class Progress:
     """Seconds after which the cloud wants to be asked again; None: the caller's own pace."""
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who is signed in, in the cloud's own words, and the account that is used where none is named."""
+
+    who: str
+    account: str | None = None
+    """Subscription, project or account number."""
+
+
 class Session(Protocol):
     """A signed-in connection to the cluster's cloud; the only place with effects, and the only one that imports its
     SDK.
@@ -224,6 +233,10 @@ class Provider(Protocol):
 
     def sign_in_hint(self) -> str:
         """The command that signs a person in."""
+
+    def identity(self, access: Access) -> Identity:
+        """Whom the cloud takes the caller for; no cluster is needed. Asks the cloud, so that credentials which have
+        ended are found out. Raises NotSignedIn, PartNotInstalled, Unreachable."""
 
     def connect(self, cluster: ClusterRef, access: Access) -> Session:
         """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""

@@ -187,6 +187,15 @@ def test_from_a_pool_to_a_proof(sandboxed: Sandboxed) -> None:
     assert late.error()["code"] == "timeout"
 
 
+def test_doctor_without_anything_says_what_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    ran = fracgpu("doctor", "--provider", "eks", "-o", "json")
+    assert (ran.code, ran.json()["ok"], ran.json()["cluster"]) == (4, False, None)
+    assert [check["name"] for check in ran.json()["checks"]] == ["eks", "cluster"]
+    assert all(check["hint"] for check in ran.json()["checks"])
+
+
 @pytest.mark.timeout(300)
 def test_doctor_ends_with_the_first_failure(sandboxed: Sandboxed) -> None:
     sound = sandboxed("doctor", "--provider", "gke", "-o", "json")

@@ -573,3 +573,7 @@ def test_an_endpoint_that_hangs_up_is_not_asked_for_ever() -> None:
 def test_no_token_is_in_an_error(slow: Sandbox) -> None:
     error = refusal(connected(slow), slow, status=500, message="broken")
     assert "Bearer" not in repr(error.to_json())
+
+
+def test_who_is_signed_in(sandbox: Sandbox) -> None:
+    assert aks.identity(Access(sandbox=True, azure_endpoint=sandbox.http)).who.startswith("the sandbox")

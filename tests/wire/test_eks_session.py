@@ -743,3 +743,7 @@ def test_no_secret_in_what_is_said(tried: Tried) -> None:
     said = f"{caught.value} {caught.value.detail} {caught.value.__cause__!r}"
     assert "Signature" not in said
     assert "sandbox/" not in said
+
+
+def test_who_is_signed_in(sandbox: Sandbox) -> None:
+    assert eks.identity(Access(sandbox=True, aws_endpoint=sandbox.http)).who.startswith("arn:aws:sts::")

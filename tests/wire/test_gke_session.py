@@ -488,3 +488,7 @@ def test_a_real_session_speaks_tls(home: Any, monkeypatch: pytest.MonkeyPatch, s
         session.cluster_facts()
     assert caught.value.code in ("unreachable", "not-signed-in")
     assert begun(slow) == []
+
+
+def test_who_is_signed_in(sandbox: Sandbox) -> None:
+    assert gke.identity(Access(sandbox=True, gke_endpoint=sandbox.grpc)).who.startswith("the sandbox")

@@ -118,8 +118,13 @@ class Kube:
         return ((answer.get("status") or {}).get("userInfo") or {}).get("username")
 
     def allowed(self, verb: str, resource: str, namespace: str | None = None) -> bool:
-        """Whether whoever is signed in may do this."""
-        asked = ResourceAttributes(verb=verb, resource=resource, namespace=namespace)
+        """Whether whoever is signed in may do this. Resources as `kubectl auth can-i` takes them: `daemonsets.apps`,
+        `pods/eviction`."""
+        name, _, below = resource.partition("/")
+        plural, _, group = name.partition(".")
+        asked = ResourceAttributes(
+            verb=verb, resource=plural, group=group or None, subresource=below or None, namespace=namespace
+        )
         review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resourceAttributes=asked))
         answer = self._read(lambda: _json(self._client.create(review)))
         return bool((answer.get("status") or {}).get("allowed"))

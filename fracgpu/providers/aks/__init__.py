@@ -6,12 +6,13 @@ node label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, PartNotInstalled
 from fracgpu.plan import Resource
-from fracgpu.providers import Form, Observed, Session, Support
+from fracgpu.providers import Form, Identity, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND, desired
@@ -30,6 +31,7 @@ __all__ = [
     "comparison",
     "connect",
     "desired",
+    "identity",
     "node_facts",
     "read",
     "render",
@@ -85,14 +87,27 @@ def sign_in_hint() -> str:
     return SIGN_IN
 
 
+def identity(access: Access) -> Identity:
+    """Whom the cloud takes the caller for. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    with _sdk():
+        from fracgpu.providers.aks.session import identity as found
+    return found(access)
+
+
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
-    try:
+    with _sdk():
         from fracgpu.providers.aks.session import connect as open_session
+    return open_session(cluster, access)
+
+
+@contextmanager
+def _sdk() -> Iterator[None]:
+    """Importing the SDK inside raises PartNotInstalled where it is missing."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(("azure", "msal")):
             raise
         message = f"Azure's SDK is not installed: {error.name} is missing"
-        hint = "pip install azure-identity azure-mgmt-containerservice"
-        raise PartNotInstalled(message, hint=hint) from error
-    return open_session(cluster, access)
+        raise PartNotInstalled(message, hint="pip install azure-identity azure-mgmt-containerservice") from error

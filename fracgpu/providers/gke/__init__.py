@@ -7,12 +7,13 @@ nvidia.com/gpu that a pod tells from others by node labels.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding, PartNotInstalled
 from fracgpu.plan import Resource
-from fracgpu.providers import Form, Observed, Session, Support
+from fracgpu.providers import Form, Identity, Observed, Session, Support
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND, desired
@@ -31,6 +32,7 @@ __all__ = [
     "comparison",
     "connect",
     "desired",
+    "identity",
     "node_facts",
     "read",
     "render",
@@ -86,14 +88,28 @@ def sign_in_hint() -> str:
     return SIGN_IN
 
 
+def identity(access: Access) -> Identity:
+    """Whom the cloud takes the caller for. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    with _sdk():
+        from fracgpu.providers.gke.session import identity as found
+    return found(access)
+
+
 def connect(cluster: ClusterRef, access: Access) -> Session:
     """Import the SDK and sign in. Raises NotSignedIn, PartNotInstalled, Unreachable."""
+    with _sdk():
+        from fracgpu.providers.gke.session import connect as open_session
+    return open_session(cluster, access)
+
+
+@contextmanager
+def _sdk() -> Iterator[None]:
+    """Importing the SDK inside raises PartNotInstalled where it is missing."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read at import; gRPC's core writes to stderr, which is ours
     try:
-        from fracgpu.providers.gke.session import connect as open_session
+        yield
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(("google", "grpc")):
             raise
         message = f"Google's SDK is not installed: {error.name} is missing"
         raise PartNotInstalled(message, hint="pip install google-cloud-container") from error
-    return open_session(cluster, access)

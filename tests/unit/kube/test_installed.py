@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fracgpu.kube.installed import mismatches, plugins
+from fracgpu.kube.installed import charts, mismatches, plugins
 from fracgpu.plan import Json
 
 MIXED = {"profile": "1g.5gb", "strategy": "mixed"}
@@ -19,6 +19,18 @@ def daemon_set(name: str, image: str, namespace: str = "gpu-operator", **setting
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"template": {"spec": {"containers": [container]}}},
     }
+
+
+def with_pod(made: Json, *, privileged: bool = False, mounts: str | None = None) -> Json:
+    """A DaemonSet whose pods have privileges, or mount a ConfigMap."""
+    pod = made["spec"]["template"]["spec"]
+    containers = [{**one, "securityContext": {"privileged": privileged}} for one in pod["containers"]]
+    volumes = [{"name": "configs", "configMap": {"name": mounts}}] if mounts else []
+    return {**made, "spec": {"template": {"spec": {"containers": containers, "volumes": volumes}}}}
+
+
+def config_map(name: str, *keys: str, namespace: str = "gpu-operator") -> Json:
+    return {"metadata": {"name": name, "namespace": namespace}, "data": dict.fromkeys(keys, "")}
 
 
 PLUGIN = daemon_set("nvidia-device-plugin-daemonset", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0")
@@ -70,11 +82,61 @@ def test_a_key_that_no_config_has(promised: Any) -> None:
     assert codes([promise], [PLUGIN], {"data": {"time-sliced-4": ""}}) == ["plugin-key-missing"]
 
 
+@pytest.mark.parametrize(
+    ("maps", "missing"),
+    [
+        ([config_map("theirs", "time-sliced-2")], False),
+        ([config_map("fracgpu-device-plugin", "time-sliced-2")], True),
+        ([config_map("theirs", "time-sliced-2", namespace="other")], True),
+        ([], True),
+    ],
+)
+def test_a_key_counts_where_the_plugin_mounts_it(promised: Any, maps: list[Json], missing: bool) -> None:
+    promise = promised("aks", gpu="t4", timeSlicing={"replicas": 2})
+    found = list(mismatches([promise], [with_pod(PLUGIN, mounts="theirs")], maps))
+    assert [one.code for one in found] == (["plugin-key-missing"] if missing else [])
+    assert all("gpu-operator/theirs" in one.message for one in found)
+
+
+def test_the_charts_that_brought_the_parts() -> None:
+    def of(label: str) -> Json:
+        return {**PLUGIN, "metadata": {**PLUGIN["metadata"], "labels": {"helm.sh/chart": label}}}
+
+    labels = (
+        "gpu-operator-v26.7.0",
+        "azure-aks-gpu-operator-v25.10.1",
+        "nvidia-device-plugin-0.20.0",
+        "fluent-bit-1.0",
+    )
+    assert charts([*map(of, labels), GFD]) == sorted(labels[:3])
+
+
+@pytest.mark.parametrize(
+    ("version", "spec", "said"),
+    [
+        ("v0.14.5", {"gpu": "t4", "mps": {"replicas": 2}}, True),
+        ("v0.15.0", {"gpu": "t4", "mps": {"replicas": 2}}, False),
+        ("v0.19.3", {"gpu": "a100-40gb", "mig": {"profile": "1g.5gb+me", "strategy": "mixed"}}, True),
+        ("v0.20.0", {"gpu": "a100-40gb", "mig": {"profile": "1g.5gb+me", "strategy": "mixed"}}, False),
+        ("v0.19.3", {"gpu": "a100-40gb", "mig": MIXED}, False),
+        ("devel", {"gpu": "t4", "mps": {"replicas": 2}}, False),
+    ],
+)
+def test_a_plugin_that_is_too_old(promised: Any, version: str, spec: dict[str, Any], said: bool) -> None:
+    plugin = daemon_set("nvidia-device-plugin-daemonset", f"nvcr.io/nvidia/k8s-device-plugin:{version}")
+    promise = promised("eks", **spec)
+    found = codes([promise], [plugin], config_map("x", str(promise.key)))
+    assert ("plugin-version" in found) is said
+
+
 def test_no_driver(promised: Any) -> None:
     promise = promised("aks", gpu="t4", aks={"driver": "None"})
     driver = daemon_set("nvidia-driver-daemonset", "nvcr.io/nvidia/driver:595")
     assert codes([promise], [PLUGIN]) == ["no-driver"]
     assert codes([promise], [PLUGIN, driver]) == []
+    google = promised("gke", gpu="t4", gke={"driver": "None"})
+    assert codes([google], [GKES]) == ["no-driver"]
+    assert codes([google], [GKES, daemon_set("nvidia-driver-installer", "gke.gcr.io/x", "kube-system")]) == []
 
 
 @pytest.mark.parametrize(("version", "said"), [("v1.18.1", True), ("v1.19.0-ubi8", True), ("v1.20.0", False)])
@@ -83,5 +145,8 @@ def test_a_toolkit_that_fails_under_mixed(promised: Any, version: str, said: boo
     data = {"data": {"mig-mixed": ""}}
     found = codes([promised("aks", gpu="a100-40gb", mig=MIXED)], [PLUGIN, toolkit], data)
     assert ("toolkit-version" in found) is said
+    privileged = with_pod(PLUGIN, privileged=True)
+    mixed = promised("aks", gpu="a100-40gb", mig=MIXED)
+    assert "toolkit-version" not in codes([mixed], [privileged, toolkit], data)
     single = promised("aks", gpu="a100-40gb", mig={"profile": "1g.5gb"})
     assert "toolkit-version" not in codes([single], [PLUGIN, toolkit], data)

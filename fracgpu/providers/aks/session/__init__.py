@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from fracgpu.providers.access import Access
 from fracgpu.providers.aks.session.arm import Arm
-from fracgpu.providers.aks.session.identity import sign_in
+from fracgpu.providers.aks.session.identity import identity, sign_in
 from fracgpu.providers.aks.session.pools import AksSession
 from fracgpu.resolve import ClusterRef
+
+__all__ = ["connect", "identity"]
 
 
 def connect(cluster: ClusterRef, access: Access) -> AksSession:

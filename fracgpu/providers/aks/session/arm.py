@@ -72,7 +72,14 @@ class Arm:
             read_timeout=READ_SECONDS,
             **door.options,
         )
+        self._credential = door.credential
         weakref.finalize(self, self._client.close)
+
+    def token(self, scope: str) -> tuple[str, float]:
+        """A token of the caller's for another of Azure's services, and when it ends. Raises NotSignedIn."""
+        with translating("get_token"):
+            found = self._credential.get_token(scope)
+        return found.token, float(found.expires_on)
 
     def pools(self) -> Any:
         """The SDK's calls on agent pools; each inside `calling`."""

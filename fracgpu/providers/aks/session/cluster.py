@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import PurePath
 from typing import Any
 
 from fracgpu.errors import CloudError, FracgpuError, NotFound
@@ -68,7 +70,11 @@ class ClusterView:
         )
 
     def kube_access(self) -> KubeAccess:
-        """The user's kubeconfig; with Entra ID it names kubelogin, which gets the token."""
+        """The user's kubeconfig. With Entra ID it has kubelogin get a token; the identity that asks Azure for all else
+        gets it here, so that kubelogin need not be there.
+
+        https://azure.github.io/kubelogin/concepts/aks.html
+        """
         import yaml
 
         with self.missing(), self._arm.calling("ManagedClusters_ListClusterUserCredentials"):
@@ -80,12 +86,27 @@ class ClusterView:
         config = yaml.safe_load(bytes(first.value))
         cluster = config["clusters"][0]["cluster"]
         authority = cluster.get("certificate-authority-data")
+        server = entra_server(config)
+        token, expires = self._arm.token(f"{server}/.default") if server else (None, None)
         return KubeAccess(
             server=cluster["server"],
             ca_pem=base64.b64decode(authority).decode() if authority else None,
+            token=token,
+            expires=expires,
             kubeconfig=config,
             context=config.get("current-context"),
         )
+
+
+def entra_server(config: Any) -> str | None:
+    """The Entra application of the API servers, where the user signs in by kubelogin and with a bearer token."""
+    for one in config.get("users") or ():
+        said = (one.get("user") or {}).get("exec") or {}
+        words = [str(word) for word in said.get("args") or ()]
+        if PurePath(str(said.get("command") or "")).stem == "kubelogin" and "--pop-enabled" not in words:
+            after = dict(pairwise(words))
+            return after.get("--server-id")
+    return None
 
 
 def _group(id: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ from azure.core.settings import settings
 from azure.mgmt.core.tools import get_arm_endpoints
 
 from fracgpu.errors import Invalid, NotSignedIn, Unreachable
+from fracgpu.providers import Identity
 from fracgpu.providers.access import Access
 from fracgpu.providers.aks.failures import SIGN_IN
 from fracgpu.resolve import ClusterRef
@@ -64,11 +66,7 @@ def _sandbox(cluster: ClusterRef, access: Access) -> Door:
 
 
 def _azure(cluster: ClusterRef, access: Access) -> Door:
-    from azure.identity import DefaultAzureCredential
-
-    endpoint = _secure(access.azure_endpoint or get_arm_endpoints(settings.azure_cloud())["resource_manager"])
-    scope = access.azure_scope or f"{endpoint}/.default"
-    credential = access.shared("aks", lambda: DefaultAzureCredential(process_timeout=30))
+    endpoint, scope, credential = _credential(access)
     subscription = cluster.subscription or os.environ.get("AZURE_SUBSCRIPTION_ID") or _of_az()
     if not subscription:
         _prove(credential, scope)
@@ -76,6 +74,15 @@ def _azure(cluster: ClusterRef, access: Access) -> Door:
         raise Invalid.one("missing-field", "no subscription is named", field="spec.cluster.subscription", hint=hint)
     options = {"credential_scopes": [scope]}
     return Door(credential, replace(cluster, subscription=subscription), endpoint, options)
+
+
+def _credential(access: Access) -> tuple[str, str, Any]:
+    """Azure's endpoint, its OAuth scope, and the credential that signs in there."""
+    from azure.identity import DefaultAzureCredential
+
+    endpoint = _secure(access.azure_endpoint or get_arm_endpoints(settings.azure_cloud())["resource_manager"])
+    scope = access.azure_scope or f"{endpoint}/.default"
+    return endpoint, scope, access.shared("aks", lambda: DefaultAzureCredential(process_timeout=30))
 
 
 def _secure(endpoint: str) -> str:
@@ -111,3 +118,34 @@ def _of_az() -> str | None:
         return None
     rows = profile.get("subscriptions", ()) if isinstance(profile, dict) else ()
     return next((row.get("id") for row in rows if row.get("isDefault")), None)
+
+
+def identity(access: Access) -> Identity:
+    """Whom Entra ID takes the caller for, by a fresh token's own claims. Raises NotSignedIn."""
+    if access.sandbox:
+        return Identity("the sandbox's user", SANDBOX_SUBSCRIPTION)
+    from azure.core.exceptions import ClientAuthenticationError
+
+    _, scope, credential = _credential(access)
+    try:
+        claims = claims_of(credential.get_token(scope).token)
+    except ClientAuthenticationError as error:
+        raise not_signed_in(error) from error
+    who = next((str(claims[name]) for name in CLAIMS if claims.get(name)), "somebody")
+    tenant = f" of tenant {claims['tid']}" if claims.get("tid") else ""
+    return Identity(f"{who}{tenant}", os.environ.get("AZURE_SUBSCRIPTION_ID") or _of_az())
+
+
+CLAIMS = ("upn", "unique_name", "preferred_username", "app_displayname", "appid", "oid")
+"""Of a token, whose it is; the first that it has.
+https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference"""
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """What a token says of itself. It is only shown, so nothing has to prove it."""
+    try:
+        body = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except (IndexError, ValueError):
+        return {}
+    return claims if isinstance(claims, dict) else {}

@@ -99,6 +99,17 @@ def _aws(cluster: ClusterRef, access: Access) -> Door:
     return Door(session, replace(cluster, region=region), endpoint, access)
 
 
+def configured_region(access: Access) -> str | None:
+    """The region that AWS's own configuration names; None where there is none, or it cannot be read."""
+    if access.sandbox:
+        return None
+    try:
+        region: str | None = access.shared("eks", botocore.session.Session).get_config_variable("region")
+    except BotoCoreError:  # signing in says what is wrong with it
+        return None
+    return region
+
+
 def _secure(endpoint: str | None) -> str | None:
     """Raises Invalid for an endpoint that is not https, which would show signed requests to anyone."""
     if endpoint is not None and not endpoint.startswith("https://"):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.session.api import Api
-from fracgpu.providers.gke.session.channel import sign_in
+from fracgpu.providers.gke.session.channel import identity, sign_in
 from fracgpu.providers.gke.session.pools import GkeSession
 from fracgpu.resolve import ClusterRef
+
+__all__ = ["connect", "identity"]
 
 
 def connect(cluster: ClusterRef, access: Access) -> GkeSession:

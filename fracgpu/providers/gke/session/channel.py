@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fracgpu.errors import Invalid, NotSignedIn, Unreachable
+from fracgpu.providers import Identity
 from fracgpu.providers.access import Access
 from fracgpu.providers.gke.failures import SIGN_IN
 from fracgpu.resolve import ClusterRef
@@ -56,16 +57,11 @@ def _sandbox_client(endpoint: str) -> Any:
 
 
 def _google(cluster: ClusterRef, access: Access) -> Door:
-    import google.auth
     from google.api_core.client_options import ClientOptions
-    from google.auth.exceptions import GoogleAuthError
     from google.cloud.container_v1 import ClusterManagerClient
 
     endpoint = _secure(access.gke_endpoint)
-    try:
-        credentials, project = access.shared("gke identity", lambda: google.auth.default(scopes=[SCOPE]))
-    except GoogleAuthError as error:
-        raise NotSignedIn("no Google credentials were found", hint=SIGN_IN, detail={"message": str(error)}) from error
+    credentials, project = _default(access)
     found = cluster.project or project
     if not found:
         hint = "--project PROJECT, or gcloud config set project PROJECT"
@@ -73,6 +69,18 @@ def _google(cluster: ClusterRef, access: Access) -> Door:
     options = ClientOptions(api_endpoint=endpoint, universe_domain=credentials.universe_domain)
     client = access.shared("gke", lambda: ClusterManagerClient(credentials=credentials, client_options=options))
     return Door(client, replace(cluster, project=found), lambda: _token(credentials))
+
+
+def _default(access: Access) -> tuple[Any, str | None]:
+    """Application default credentials, and the project that comes with them."""
+    import google.auth
+    from google.auth.exceptions import GoogleAuthError
+
+    try:
+        found: tuple[Any, str | None] = access.shared("gke identity", lambda: google.auth.default(scopes=[SCOPE]))
+    except GoogleAuthError as error:
+        raise NotSignedIn("no Google credentials were found", hint=SIGN_IN, detail={"message": str(error)}) from error
+    return found
 
 
 def _secure(endpoint: str | None) -> str | None:
@@ -95,3 +103,17 @@ def _token(credentials: Any) -> tuple[str, float | None]:
             raise NotSignedIn(message, hint=SIGN_IN, detail={"message": str(error)}) from error
     expiry = credentials.expiry
     return credentials.token, float(calendar.timegm(expiry.utctimetuple())) if expiry else None
+
+
+def identity(access: Access) -> Identity:
+    """Whose the default credentials are; refreshed, so that ended ones are found out. Raises NotSignedIn."""
+    if access.sandbox:
+        return Identity("the sandbox's user", "sandbox")
+    credentials, project = _default(access)
+    _token(credentials)
+    who = getattr(credentials, "service_account_email", None) or getattr(credentials, "account", None)
+    return Identity(who or KINDS.get(type(credentials).__module__, type(credentials).__module__), project)
+
+
+KINDS = {"google.oauth2.credentials": "a user (gcloud auth application-default login)"}
+"""Credentials that do not say whose they are."""

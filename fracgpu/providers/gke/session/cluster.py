@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from fracgpu.errors import Finding, FracgpuError, NotFound
 from fracgpu.plan import Json
@@ -71,6 +72,9 @@ class ClusterView:
     def kube_access(self) -> KubeAccess:
         body = self.get()
         token, expires = self._tokens()
+        name = name_from_outside(body)
+        if name:  # its certificate is one that everybody believes
+            return KubeAccess(server=f"https://{name}", token=token, expires=expires)
         scheme = "http" if self._plain else "https"
         authority = body.get("masterAuth", {}).get("clusterCaCertificate")
         return KubeAccess(
@@ -92,6 +96,20 @@ class ClusterView:
             ("imageType", said.image_type, tuple(offered.get("validImageTypes", ()))),
         )
         return tuple(_not_offered(name, word, known) for name, word, known in checks if _unknown(word, known))
+
+
+def name_from_outside(cluster: dict[str, Any]) -> str | None:
+    """The DNS name of a control plane whose address is private, where it may be used from anywhere.
+
+    https://cloud.google.com/kubernetes-engine/docs/concepts/network-isolation#dns-based_endpoint
+    """
+    endpoints = cluster.get("controlPlaneEndpointsConfig", {})
+    by_address, by_name = endpoints.get("ipEndpointsConfig", {}), endpoints.get("dnsEndpointConfig", {})
+    public = by_address.get("enabled", True) and by_address.get("enablePublicEndpoint", True)
+    private = cluster.get("privateClusterConfig", {}).get("enablePrivateEndpoint", False)
+    if (public and not private) or not by_name.get("allowExternalTraffic"):
+        return None
+    return by_name.get("endpoint") or None
 
 
 def _unknown(word: str | None, known: tuple[str, ...]) -> bool:
