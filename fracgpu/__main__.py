@@ -18,12 +18,12 @@ def main() -> None:
         from fracgpu.cli.commands import root_help
 
         sys.exit(answer(root_help() + "\n"))
-    from fracgpu.cli.quickstart import quicken
+    from fracgpu.cli.quickstart import leave, quicken
 
     quicken()
     from fracgpu.cli.app import run
 
-    sys.exit(run())
+    leave(run())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding
-from fracgpu.spec import Cluster
+from fracgpu.spec import Cluster, camel
 
 PLACEHOLDER = "CLUSTER"
 """Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""
@@ -68,9 +68,3 @@ def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = 
         return None
     coordinates = (given.resource_group, given.subscription, given.project, given.location, given.region)
     return ClusterRef(provider, given.name or PLACEHOLDER, *coordinates)
-
-
-def camel(name: str) -> str:
-    """A name of the code as the file form spells it."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fracgpu.catalog.choose import Choice, choose
 from fracgpu.catalog.load import Catalog
 from fracgpu.catalog.models import Gpu, Machine, Profile, ProviderName
-from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel, cluster_ref
+from fracgpu.cluster import PLACEHOLDER, ClusterRef, cluster_ref
 from fracgpu.cut import cut_of, profiles_of, written_at
 from fracgpu.errors import Finding, Level, info
 from fracgpu.sharing import Backend, Cut, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
@@ -36,7 +36,6 @@ __all__ = [
     "Nodes",
     "Resolution",
     "ResolvedPool",
-    "camel",
     "cluster_ref",
     "default_name",
     "resolve",

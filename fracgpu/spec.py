@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_serializer
-from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from fracgpu.nearest import nearest_words
@@ -58,11 +57,17 @@ class TaintEffect(StrEnum):
     NO_EXECUTE = "NoExecute"
 
 
+def camel(name: str) -> str:
+    """A name of the code as the file form spells it."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
 class Model(BaseModel):
     """camelCase in files, snake_case in code, no unknown keys, no changes after reading; built when first used."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True, strict=False
+        alias_generator=camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True, strict=False
     )
 
 

@@ -6,8 +6,7 @@ from fracgpu.cli import output
 from fracgpu.cli.lazy import group
 from fracgpu.cli.output import Output, TableOption
 from fracgpu.cli.settings import sources, user_file
-from fracgpu.resolve import camel
-from fracgpu.spec import Cluster
+from fracgpu.spec import Cluster, camel
 
 app = group(
     {"show": ("fracgpu.cli.config", "show", "Every source of a cluster, the one that counts first")},

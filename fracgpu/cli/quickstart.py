@@ -1,12 +1,13 @@
-"""What makes the program start sooner: together a sixth of the time of a dry run."""
+"""What makes the program start and end sooner: together a quarter of the time of a dry run."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 PLUGINS = "pydantic.plugin._loader"
 
@@ -24,6 +25,20 @@ def begin_long_work() -> None:
     """To be called before work that may take hours and make garbage: what is there by now is not looked at again."""
     gc.freeze()
     gc.enable()
+
+
+def leave(code: int) -> NoReturn:
+    """End the process. Python would take apart all that was imported, and the system frees it at once.
+
+    After long work there are threads and clients with ends of their own, and whoever looks on, a debugger or profiler,
+    wants to see the end: these get the usual one.
+    """
+    if gc.isenabled() or sys.gettrace() or sys.getprofile():
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 def _without_plugins() -> None:

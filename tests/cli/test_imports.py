@@ -13,8 +13,9 @@ import pytest
 SDKS = ("azure", "boto3", "botocore", "google", "grpc", "kubernetes", "moto", "msal")
 GKE = ("--provider", "gke", "--project", "p", "--location", "us-central1", "--cluster", "c")
 PROBE = """
-import json, sys
+import json, os, sys
 from fracgpu.__main__ import main
+os._exit = sys.exit  # else nobody could look at what is loaded
 try:
     main()
 except SystemExit as end:
@@ -95,6 +96,14 @@ from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP, get_plugins
 assert (PYDANTIC_ENTRY_POINT_GROUP, list(get_plugins())) == ("pydantic", [])
 """
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
+
+
+def test_the_program_ends_as_python_does_where_somebody_looks_on() -> None:
+    """Otherwise it leaves at once, and a profiler would have nothing to show."""
+    words = [sys.executable, "-m", "cProfile", "-m", "fracgpu", "catalog", "gpus", "-o", "name"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    assert "a100-40gb" in ran.stdout
+    assert "function calls" in ran.stdout
 
 
 def test_the_program_runs_as_a_module_and_as_a_script() -> None:

@@ -13,9 +13,9 @@ from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu, Machine, ProviderName
 from fracgpu.errors import Level
-from fracgpu.resolve import PLACEHOLDER, Resolution, ResolvedPool, camel, default_name, resolve
+from fracgpu.resolve import PLACEHOLDER, Resolution, ResolvedPool, default_name, resolve
 from fracgpu.sharing import Backend, Layout, Mig, Mps, Sharing, Strategy, TimeSlicing, Whole
-from fracgpu.spec import Capacity, NodePool
+from fracgpu.spec import Capacity, NodePool, camel
 
 CATALOG = load()
 AKS = {"provider": "aks", "name": "c", "resourceGroup": "rg"}

@@ -14,10 +14,11 @@ from fracgpu.cli.choices import ContextYesOption, StrictOption
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, TextOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
-from fracgpu.cluster import PLACEHOLDER, ClusterRef, camel
+from fracgpu.cluster import PLACEHOLDER, ClusterRef
 from fracgpu.errors import Finding, Invalid, info
 from fracgpu.operations.prepare import Prepared, prepare_all
 from fracgpu.providers import Form, provider
+from fracgpu.spec import camel
 
 CLOUD_OF = {
     Form.AZ: ProviderName.AKS,
