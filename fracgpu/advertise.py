@@ -46,6 +46,8 @@ class NodeFacts:
     """False where every slice is an nvidia.com/gpu whatever the strategy (GKE)."""
     max_per_container: int | None = None
     host_ipc: bool = False
+    startup_taints: tuple[Taint, ...] = ()
+    """Those that a node is made with and loses before it takes pods."""
     notes: tuple[Finding, ...] = ()
 
 

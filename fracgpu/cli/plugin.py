@@ -13,7 +13,7 @@ from fracgpu.cli.lazy import group
 from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.cli.promised import promises
-from fracgpu.kube import plugin
+from fracgpu.kube import plugin, startup_taint
 from fracgpu.kube.mig_manager import mig_config_map, mig_document
 from fracgpu.kube.values import Chart
 from fracgpu.kube.values import values as chart_values
@@ -24,6 +24,7 @@ app = group(
         "config": (HERE, "config", "The ConfigMap with every plugin config that node labels name"),
         "values": (HERE, "values", "Helm values for the chart that brings the plugin"),
         "mig-parted": (HERE, "mig_parted", "Configs of NVIDIA's MIG manager, custom layouts among them"),
+        "mig-taint": (HERE, "mig_taint", "What lifts the startup taint of nodes that NVIDIA's MIG manager has cut"),
         "apply": ("fracgpu.cli.plugin_apply", "apply", "Write the ConfigMap into the cluster"),
     },
     "Config and chart values of the NVIDIA device plugin",
@@ -97,4 +98,22 @@ def mig_parted(
         output.write_json(document)
     else:
         output.write(output.to_yaml(document))
+    say_notes(found.notes)
+
+
+@with_spec
+def mig_taint(
+    flags: SpecFlags,
+    name: PoolName = None,
+    image: Annotated[str, typer.Option("--image", help="An image with kubectl and a shell")] = startup_taint.IMAGE,
+    namespace: Namespace = plugin.NAMESPACE,
+    yes: Yes = False,
+    out: ManifestOutput = Output.YAML,
+) -> None:
+    """A Deployment that takes the startup taint off nodes whose GPUs NVIDIA's MIG manager has cut."""
+    found = promises(name, flags, yes=yes)
+    keys = startup_taint.startup_keys(found.items)
+    write_manifests([one for key in keys for one in startup_taint.manifests(key, namespace, image)], out)
+    if not keys:
+        output.say("nothing to lift: no pool here has a startup taint (eks.startupTaint)")
     say_notes(found.notes)

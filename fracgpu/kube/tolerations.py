@@ -20,10 +20,12 @@ CONTROL_PLANE = {
 
 
 def tolerations(base: Iterable[Toleration], promises: Iterable[Promise]) -> list[Toleration]:
-    """The chart's own and one for each taint of the pools that they do not cover."""
+    """The chart's own and one for each taint of the pools that they do not cover; those that a node has only at first
+    too, since they stay until these pods have done their work."""
     found = [dict(one) for one in base]
     for promise in promises:
-        for taint in promise.facts.taints if promise.own_plugin else ():
+        facts = promise.facts
+        for taint in (*facts.taints, *facts.startup_taints) if promise.own_plugin else ():
             wanted = toleration(taint)
             if not any(_covers(one, wanted) for one in found):
                 found.append(wanted)

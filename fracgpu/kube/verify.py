@@ -107,7 +107,7 @@ def _verdict(promise: Promise, node: Json, pods_on: PodsOn) -> NodeVerdict:
     problems = [*_not_ready(node), *_resources(expected, shown)]
     if problems:
         problems += _causes(promise, node, pods_on)
-    problems += [*_labels(promise, node), *_taints(promise, node), *_signs(node)]
+    problems += [*_labels(promise, node), *_taints(promise, node), *_pending(promise, node), *_signs(node)]
     return NodeVerdict(_name(node), expected, shown, tuple(problems))
 
 
@@ -147,11 +147,20 @@ def _resources(expected: Mapping[str, int], shown: Mapping[str, int]) -> Iterato
 
 def _causes(promise: Promise, node: Json, pods_on: PodsOn) -> Iterator[Finding]:
     """Why the resources may be wrong: the plugin, and taints that keep it off."""
-    foreign = _foreign_taints(promise, node)
     yield from plugin_problems(promise, pods_on(_name(node)))
-    for taint in foreign:
+    for taint in _foreign_taints(promise, node):
         message = f"the taint {taint} is not the pool's, and keeps off what does not tolerate it, the plugin too"
         yield Finding("foreign-taint", message, hint="fracgpu plugin values has tolerations for the pool's own taints")
+
+
+def _pending(promise: Promise, node: Json) -> Iterator[Finding]:
+    """A taint that a node should have lost by now."""
+    have = {one["key"] for one in _taints_of(node)}
+    for taint in promise.facts.startup_taints:
+        if taint.key in have:
+            message = f"the startup taint {taint} is still there, so no pod comes onto the node"
+            hint = "fracgpu plugin mig-taint prints what lifts it once the GPUs are cut"
+            yield Finding("startup-taint", message, hint=hint)
 
 
 def _labels(promise: Promise, node: Json) -> Iterator[Finding]:
@@ -182,7 +191,8 @@ def _taints_of(node: Json) -> Sequence[Json]:
 
 def _foreign_taints(promise: Promise, node: Json) -> list[str]:
     """Taints that keep pods off and are neither the pool's nor Kubernetes' own."""
-    own = {(taint.key, taint.effect.value) for taint in promise.facts.taints}
+    facts = promise.facts
+    own = {(taint.key, taint.effect.value) for taint in (*facts.taints, *facts.startup_taints)}
     return [
         f"{one['key']}={one.get('value') or ''}:{one['effect']}"
         for one in _taints_of(node)

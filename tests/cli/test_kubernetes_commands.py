@@ -110,6 +110,16 @@ def test_mig_parted_names_a_layout_of_ones_own() -> None:
     assert yaml.safe_load(wrapped["data"]["config.yaml"]) == yaml.safe_load(ran.out)
 
 
+def test_what_lifts_a_startup_taint() -> None:
+    words = ("--provider", "eks", "--machine", "p4d.24xlarge", "--mig", "1g.5gb", "--backend", "gpu-operator")
+    ran = fracgpu("plugin", "mig-taint", *words, "--set", "eks.startupTaint=true", "--namespace", "nvidia")
+    kinds = [one["kind"] for one in yaml.safe_load_all(ran.out)]
+    assert kinds == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]
+    without = fracgpu("plugin", "mig-taint", *words)
+    assert (without.code, without.out) == (0, "")
+    assert "nothing to lift" in without.err
+
+
 @pytest.mark.parametrize("kind", ["pod", "deployment", "job", "dra", "truefoundry"])
 def test_workloads_are_yaml_alone_on_stdout(kind: str) -> None:
     ran = fracgpu("workload", kind, "--provider", "gke", "--mig", "1g.5gb", "--name", "gpu-work")

@@ -17,7 +17,8 @@ ZONE_LABEL = "topology.kubernetes.io/zone"
 REGION_LABEL = "topology.kubernetes.io/region"
 
 STARTUP_TAINT = Taint.of("fracgpu.dev/mig-pending", "true", TaintEffect.NO_SCHEDULE)
-"""Keeps pods off a node of the gpu-operator backend until its GPUs are cut; whoever sees the cut done takes it off."""
+"""Keeps pods off a node of the gpu-operator backend until its GPUs are cut; `fracgpu plugin mig-taint` prints what then
+takes it off."""
 
 
 def node_facts(pool: ResolvedPool) -> NodeFacts:
@@ -25,6 +26,7 @@ def node_facts(pool: ResolvedPool) -> NodeFacts:
     return NodeFacts(
         labels={**labels(pool), **_added(pool)},
         taints=pool.taints,
+        startup_taints=startup_taints(pool),
         selector={NODEGROUP_LABEL: pool.name},
         plugin=PluginOwner.IMAGE if pool.backend is Backend.BOTTLEROCKET else PluginOwner.CLUSTER,
         max_per_container=max_per_container(pool.sharing.share),
@@ -42,10 +44,13 @@ def labels(pool: ResolvedPool) -> dict[str, str]:
 
 
 def taints(pool: ResolvedPool) -> tuple[Taint, ...]:
-    """The taints that the group is made with; nodes lose the startup taint when they are cut."""
-    if pool.eks.startup_taint and pool.backend is Backend.GPU_OPERATOR:
-        return (*pool.taints, STARTUP_TAINT)
-    return pool.taints
+    """The taints that the group is made with."""
+    return (*pool.taints, *startup_taints(pool))
+
+
+def startup_taints(pool: ResolvedPool) -> tuple[Taint, ...]:
+    """Those that nodes lose when they are cut."""
+    return (STARTUP_TAINT,) if pool.eks.startup_taint and pool.backend is Backend.GPU_OPERATOR else ()
 
 
 def capacity_type(pool: ResolvedPool) -> str:

@@ -16,7 +16,7 @@ from fracgpu.errors import Finding, info
 from fracgpu.plan import Json, Resource
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.autoscaler import PREFIX, offered
-from fracgpu.providers.eks.facts import instance_types, taints
+from fracgpu.providers.eks.facts import instance_types, startup_taints
 from fracgpu.providers.eks.form_gaps import gap, open_member
 from fracgpu.providers.eks.template import USER_DATA
 from fracgpu.providers.file_members import some
@@ -117,12 +117,11 @@ def _volume(mapping: Json) -> Json:
 
 def _node_pool(body: Json, name: str, pool: ResolvedPool) -> Json:
     """https://karpenter.sh/docs/concepts/nodepools/"""
-    startup = [taint for taint in taints(pool) if taint not in pool.taints]
     spec = {
         "nodeClassRef": {"group": _GROUP, "kind": "EC2NodeClass", "name": name},
         "requirements": list(_requirements(pool)),
         "taints": [_taint(taint) for taint in pool.taints],
-        "startupTaints": [_taint(taint) for taint in startup],
+        "startupTaints": [_taint(taint) for taint in startup_taints(pool)],
     }
     metadata = some({"labels": body.get("labels")})
     limit = pool.nodes.max if pool.nodes.autoscaling else pool.nodes.count

@@ -118,8 +118,11 @@ def _race(pool: ResolvedPool) -> Finding:
     field = "spec.sharing.mig.backend"
     if pool.eks.startup_taint:
         taint = f"{STARTUP_TAINT.key}={STARTUP_TAINT.value}:{STARTUP_TAINT.effect}"
-        message = f"nodes come with the taint {taint}; to be taken off when nvidia.com/mig.config.state is success"
-        hint = f"run the Cluster Autoscaler with --startup-taint={STARTUP_TAINT.key}, and let the operator tolerate it"
+        message = f"nodes come with the taint {taint}, which somebody has to take off when they are cut"
+        hint = (
+            "fracgpu plugin mig-taint prints what does, and plugin values let the operator's pods on; "
+            f"the Cluster Autoscaler wants --startup-taint={STARTUP_TAINT.key}"
+        )
         return info("mig-label-race", message, field=field, hint=hint, link=_RACE)
     message = "until the MIG manager has cut a new node its whole GPUs are on offer, and a pod may take one"
     hint = "--backend bottlerocket or user-data cuts before the node joins; eks.startupTaint=true keeps pods off"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fracgpu.kube import startup_taint
 from tests.sandbox.kubernetes.conftest import AddPool, Api, pod
 
 Json = dict[str, Any]
@@ -48,7 +49,14 @@ class Kubectl:
 
     def until(self, said: str, *words: str) -> str:
         """Run until a line says so, and end it there; gives that line, empty if it ended without."""
-        command = [self._program, *words]
+        return self._until(said, [self._program, *words])
+
+    def until_script(self, said: str, script: str) -> str:
+        """The same of a shell script that calls kubectl."""
+        path = f"{Path(self._program).parent}{os.pathsep}{self._environment['PATH']}"
+        return self._until(said, ["env", f"PATH={path}", "sh", "-c", script])
+
+    def _until(self, said: str, command: list[str]) -> str:
         both = subprocess.Popen(
             command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -227,3 +235,17 @@ def test_a_name_that_is_not_there(kubectl: Kubectl) -> None:
     with pytest.raises(Failed, match=r'Error from server \(NotFound\): pods "none" not found'):
         kubectl("get", "pod", "none")
     assert kubectl("get", "pods", "-n", "none") == ""
+
+
+def test_the_startup_taint_is_lifted_where_the_mig_manager_is_done(kubectl: Kubectl, add_pool: AddPool) -> None:
+    nodes = [add_pool(name)[0] for name in ("cut", "pending")]
+    for node in nodes:
+        kubectl("taint", "node", node, "fracgpu.dev/mig-pending=true:NoSchedule")
+    kubectl("label", "node", nodes[0], "nvidia.com/mig.config.state=success")
+    kubectl("label", "node", nodes[1], "nvidia.com/mig.config.state=pending")
+    script = startup_taint.script("fracgpu.dev/mig-pending")
+    assert kubectl.until_script("untainted", script) == f"node/{nodes[0]} untainted\n"
+    shown = json.loads(kubectl("get", "nodes", *nodes, "-o", "json"))["items"]
+    keys = {one["metadata"]["name"]: [taint["key"] for taint in one["spec"].get("taints", [])] for one in shown}
+    assert "fracgpu.dev/mig-pending" not in keys[nodes[0]]
+    assert "fracgpu.dev/mig-pending" in keys[nodes[1]]

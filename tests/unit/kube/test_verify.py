@@ -271,6 +271,19 @@ def test_a_taint_that_keeps_the_plugin_off_is_named_where_slices_are_missing(pro
     assert any("team=vision:NoExecute" in one.message for one in failures(result) if one.code == "foreign-taint")
 
 
+def test_a_startup_taint_that_nobody_lifts_is_named(promised: Any) -> None:
+    promise = promised(
+        "eks", gpu="a100-40gb", mig={"profile": "1g.5gb", "backend": "gpu-operator"}, eks={"startupTaint": True}
+    )
+    lifted, pending = node(promise, "lifted"), node(promise, "pending")
+    add_taint("fracgpu.dev/mig-pending=true:NoSchedule")(pending)
+    result = look(promise, [lifted, pending], [])
+    assert [one.ok for one in result.nodes] == [True, False]
+    (problem,) = failures(result)
+    assert problem.code == "startup-taint"
+    assert "plugin mig-taint" in (problem.hint or "")
+
+
 def test_pods_are_asked_for_only_where_something_is_wrong(promised: Any) -> None:
     promise = promised("aks", **SHARED)
     asked: list[str] = []
