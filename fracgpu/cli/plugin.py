@@ -107,8 +107,8 @@ def mig_taint(
     name: PoolName = None,
     image: Annotated[str, typer.Option("--image", help="An image with kubectl and a shell")] = startup_taint.IMAGE,
     namespace: Namespace = plugin.NAMESPACE,
-    yes: Yes = False,
-    out: ManifestOutput = Output.YAML,
+    yes: ContextYesOption = False,
+    out: ManifestOption = Output.YAML,
 ) -> None:
     """A Deployment that takes the startup taint off nodes whose GPUs NVIDIA's MIG manager has cut."""
     found = promises(name, flags, yes=yes)
