@@ -13,6 +13,7 @@ from fracgpu.cli.lazy import group
 from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.cli.promised import promises
+from fracgpu.cli.streams import to_stderr
 from fracgpu.kube import plugin, startup_taint
 from fracgpu.kube.mig_manager import mig_config_map, mig_document
 from fracgpu.kube.values import Chart
@@ -51,7 +52,7 @@ def config(
     write_manifests([plugin.config_map(configs, namespace)] if configs.documents else [], out)
     say_notes((*found.notes, *configs.notes))
     if not configs.documents:
-        output.say("nothing to configure: no pool here needs a plugin config")
+        nothing("to configure: no pool here needs a plugin config")
 
 
 @with_spec
@@ -72,7 +73,7 @@ def values(
     if made:
         output.write(output.to_yaml(made))
     else:
-        output.say("nothing to install: no pool here needs a device plugin of the cluster's own")
+        nothing("to install: no pool here needs a device plugin of the cluster's own")
     say_notes((*found.notes, *notes))
 
 
@@ -91,7 +92,7 @@ def mig_parted(
     found = promises(name, flags, yes=yes)
     document = mig_document(found.items)
     if document is None:
-        output.say("nothing to cut: no pool here leaves its MIG layout to NVIDIA's MIG manager (eks.backend)")
+        nothing("to cut: no pool here leaves its MIG layout to NVIDIA's MIG manager (eks.backend)")
     elif config_map:
         write_manifests([mig_config_map(document, namespace)], out)
     elif out is Output.JSON:
@@ -115,5 +116,10 @@ def mig_taint(
     keys = startup_taint.startup_keys(found.items)
     write_manifests([one for key in keys for one in startup_taint.manifests(key, namespace, image)], out)
     if not keys:
-        output.say("nothing to lift: no pool here has a startup taint (eks.startupTaint)")
+        nothing("to lift: no pool here has a startup taint (eks.startupTaint)")
     say_notes(found.notes)
+
+
+def nothing(what: str) -> None:
+    """Said with -q too: whoever sees no answer has to know that there is none."""
+    to_stderr(f"nothing {what}\n")

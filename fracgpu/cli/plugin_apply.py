@@ -41,6 +41,9 @@ def apply(
     notes = [note for _, _, promises in found for note in promises.notes]
     changes = tuple(change for one in planned for change in one.plan.changes)
     show_plan(Plan(changes, (*notes, *(note for one in planned for note in one.plan.notes))), out)
+    for one in planned:
+        if one.problem:
+            raise one.problem
     if dry_run:
         return
     for one in planned:
@@ -54,6 +57,8 @@ def apply(
 def write_config(session: Session, cluster: ClusterRef, promises: Sequence[Promise], *, yes: bool) -> None:
     """The plugin config that pools of a cluster need, before they are made; nothing where they need none."""
     planned = plan_config(session, cluster, promises)
+    if planned.problem:
+        raise planned.problem
     consent(planned, yes=yes)
     if planned.pending:
         apply_config(session, planned)

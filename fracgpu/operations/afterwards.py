@@ -33,7 +33,17 @@ def verified(work: Work, promise: Promise, session: Session, wait: Wait, catalog
         return replace(item, outcome=Outcome.FAILED, error=error)
     except (CloudFailure, NoAccess) as error:
         return _noted(item, (_not_verified(promise, error.message, error.hint),))
-    return _noted(item, notes)
+    return _noted(item, notes) if notes else answered(item, *NEEDS)
+
+
+CONFIG_NEEDED = "plugin-config-needed"
+NEEDS = (CONFIG_NEEDED, "device-plugin-needed")
+"""Notes of what the cluster must have for a pool's slices to show; nothing to say where they do."""
+
+
+def answered(item: Item, *codes: str) -> Item:
+    """The item without notes that something done since has answered."""
+    return replace(item, notes=tuple(note for note in item.notes if note.code not in codes))
 
 
 def _looked_at(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fracgpu import pluginkey
-from fracgpu.errors import Finding, NotFound, NotOurs, info
+from fracgpu.errors import Finding, Forbidden, NotFound, NotOurs, info
+from fracgpu.kube.installed import Part, plugins
 from fracgpu.kube.merge import changed, merged, owner, settled
 from fracgpu.kube.plugin import NAME, NAMESPACE, config_map, gather
 from fracgpu.kube.promise import Promise
@@ -14,6 +16,9 @@ from fracgpu.operations.kube import open_kube
 from fracgpu.plan import Action, Change, Comparison, Json, Plan, Resource, change_of
 from fracgpu.providers import Session
 from fracgpu.resolve import ClusterRef
+
+if TYPE_CHECKING:
+    from fracgpu.kube.session import Kube
 
 KIND = "k8s.configMap"
 
@@ -25,6 +30,8 @@ class ConfigPlan:
     plan: Plan
     manifest: Json | None
     in_use: tuple[str, ...] = ()
+    problem: NotOurs | NotFound | None = None
+    """Why the cluster would not take it: a key that another tool wrote, a namespace that is missing."""
 
     @property
     def pending(self) -> bool:
@@ -47,8 +54,28 @@ def plan_config(
             raise _not_ours(namespace, whose)
         manifest = {**config_map(configs, namespace), "data": merged(there, configs.data())}
         in_use = tuple(key for key in changed(there, manifest["data"]) if kube.nodes({pluginkey.LABEL: key}))
-    change = _change(cluster, manifest, there)
-    return ConfigPlan(Plan((change,), (*configs.notes, *_restart(change, in_use))), manifest, in_use)
+        running = plugins(kube.daemon_sets()) if in_use else []
+        change = _change(cluster, manifest, there)
+        problem = _refusal(kube, manifest) if change.action is not Action.NO_OP else None
+    return ConfigPlan(Plan((change,), (*configs.notes, *_restart(change, in_use, running))), manifest, in_use, problem)
+
+
+def _refusal(kube: Kube, manifest: Json) -> NotOurs | NotFound | None:
+    """What the cluster would answer. Who may only look is told what would change."""
+    try:
+        kube.apply_config_map(manifest, dry_run=True)
+    except NotOurs as error:
+        return error
+    except NotFound as error:
+        return _no_namespace(manifest["metadata"]["namespace"], error)
+    except Forbidden:
+        pass
+    return None
+
+
+def _no_namespace(namespace: str, error: NotFound) -> NotFound:
+    hint = f"kubectl create namespace {namespace}, or --namespace where the plugin runs"
+    return NotFound(f"the cluster has no namespace {namespace}", hint=hint, detail=error.detail)
 
 
 def apply_config(session: Session, planned: ConfigPlan) -> None:
@@ -56,14 +83,13 @@ def apply_config(session: Session, planned: ConfigPlan) -> None:
     is missing."""
     if planned.manifest is None or not planned.pending:
         return
-    namespace = planned.manifest["metadata"]["namespace"]
+    if planned.problem:
+        raise planned.problem
     try:
         with open_kube(session) as kube:
             kube.apply_config_map(planned.manifest)
     except NotFound as error:
-        message = f"the cluster has no namespace {namespace}"
-        hint = f"kubectl create namespace {namespace}, or --namespace where the plugin runs"
-        raise NotFound(message, hint=hint, detail=error.detail) from error
+        raise _no_namespace(planned.manifest["metadata"]["namespace"], error) from error
 
 
 def _change(cluster: ClusterRef, manifest: Json, there: Json | None) -> Change:
@@ -74,12 +100,17 @@ def _change(cluster: ClusterRef, manifest: Json, there: Json | None) -> Change:
 
 def _not_ours(namespace: str, whose: str) -> NotOurs:
     message = f"the ConfigMap {namespace}/{NAME} belongs to {whose}"
-    return NotOurs(message, hint="put the keys of `fracgpu plugin config` there, or choose another --namespace")
+    hint = "put the keys of `fracgpu plugin config` there, or choose another --namespace"
+    if whose == "Helm":
+        hint = "a chart made it: helm upgrade with what `fracgpu plugin values` gives"
+    return NotOurs(message, hint=hint)
 
 
-def _restart(change: Change, in_use: Sequence[str]) -> tuple[Finding, ...]:
+def _restart(change: Change, in_use: Sequence[str], running: Sequence[Part]) -> tuple[Finding, ...]:
     """https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html"""
     if change.action is not Action.UPDATE or not in_use:
         return ()
     message = f"nodes labelled {', '.join(in_use)} keep the old config until their plugin pods start anew"
-    return (info("plugin-restart-needed", message, hint="kubectl rollout restart daemonset of the device plugin"),)
+    commands = [f"kubectl rollout restart -n {part.namespace} daemonset/{part.name}" for part in running]
+    hint = "; ".join(commands) or "kubectl rollout restart of the device plugin's DaemonSet"
+    return (info("plugin-restart-needed", message, hint=hint),)

@@ -8,8 +8,9 @@ import pytest
 
 from fracgpu.catalog.load import load
 from fracgpu.errors import NotFound, NotOurs, SlicesMissing, TimedOut
-from fracgpu.kube.plugin import NAME
+from fracgpu.kube.plugin import NAME, config_map, gather
 from fracgpu.kube.promise import Promise
+from fracgpu.kube.session import api
 from fracgpu.kube.verify import Verification, failures
 from fracgpu.operations.afterwards import verified
 from fracgpu.operations.apply import How
@@ -129,7 +130,30 @@ def test_a_key_under_nodes_is_not_changed_unasked(aks: Cloud) -> None:
     other = of_pool(prepare(aks.written("two", gpu="t4", timeSlicing={"replicas": 5}, configKey="ours"), load()).pool)
     planned = plan_config(aks.session(), aks.cluster, [other])
     assert planned.in_use == ("ours",)
-    assert [note.code for note in planned.plan.notes] == ["plugin-restart-needed"]
+    (note,) = planned.plan.notes
+    assert note.code == "plugin-restart-needed"
+    assert note.hint == "kubectl rollout restart -n gpu-operator daemonset/nvidia-device-plugin-daemonset"
+
+
+def test_a_key_that_another_tool_changed_is_named_beside_the_difference(
+    aks: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promise, _ = aks.make("one", **SHARED)
+    config = config_map(gather([promise]))
+    theirs = {**config, "data": {**config["data"], "time-sliced-10": "version: v1\n", "other": "version: v1\n"}}
+    with aks.kube() as kube, monkeypatch.context() as patch:
+        patch.setattr(api, "FIELD_MANAGER", "argocd")
+        kube.apply_config_map(theirs)
+    planned = plan_config(aks.session(), aks.cluster, [promise])
+    assert planned.plan.changes[0].action is Action.UPDATE
+    assert isinstance(planned.problem, NotOurs)
+    assert all(word in planned.problem.message for word in ("argocd", "time-sliced-10"))
+    with pytest.raises(NotOurs):
+        apply_config(aks.session(), planned)
+    with aks.kube() as kube:
+        there = kube.config_map("gpu-operator", NAME)
+    assert there is not None
+    assert there["data"] == theirs["data"]
 
 
 def test_a_config_map_of_others_is_left_alone(aks: Cloud) -> None:

@@ -32,7 +32,7 @@ from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.progress import follow
 from fracgpu.cli.show_result import show_result
 from fracgpu.errors import Invalid
-from fracgpu.operations.afterwards import verified
+from fracgpu.operations.afterwards import CONFIG_NEEDED, answered, verified
 from fracgpu.operations.apply import How
 from fracgpu.operations.apply import apply as carry_out
 from fracgpu.operations.drain import Drain
@@ -85,6 +85,8 @@ def apply(
     again = _again(files, plan_file)
     items = list(_unasked(survey))
     items += follow(list(_jobs(survey, found.choices, how, limit, verify=verify)), again)
+    if with_plugin:
+        items = [answered(item, CONFIG_NEEDED) for item in items]
     show_result(Result(items), out)
     error = verdict(items, again)
     if error:

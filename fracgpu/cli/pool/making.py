@@ -12,7 +12,7 @@ from fracgpu.cli.plugin_apply import write_config
 from fracgpu.cli.progress import watch
 from fracgpu.cli.show_result import show_result
 from fracgpu.manifest import Document
-from fracgpu.operations.afterwards import verified
+from fracgpu.operations.afterwards import CONFIG_NEEDED, answered, verified
 from fracgpu.operations.apply import How
 from fracgpu.operations.create import create
 from fracgpu.operations.outcome import Result
@@ -53,6 +53,8 @@ def make(
         write_config(session, cluster, [promise], yes=proof.yes)
     work = create(prepared, session, wait, choices, how)
     item = watch(verified(work, promise, session, wait, load()) if proof.verify else work, again)
+    if proof.with_plugin:
+        item = answered(item, CONFIG_NEEDED)
     show_result(Result([item]), out)
     if item.error:
         raise item.error

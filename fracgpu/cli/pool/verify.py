@@ -27,7 +27,7 @@ from fracgpu.operations.prove import prove as start_and_look
 from fracgpu.operations.verify import missing
 from fracgpu.operations.verify import verify as look
 from fracgpu.operations.wait import Wait
-from fracgpu.providers import Observed, Session
+from fracgpu.providers import Observed, Session, provider
 from fracgpu.resolve import ClusterRef
 
 
@@ -66,14 +66,17 @@ def _meant(name: str | None, flags: SpecFlags, *, yes: bool) -> tuple[Promise | 
 def _proven(session: Session, seen: Observed, promise: Promise | None, limit: float, *, yes: bool) -> Verification:
     confirm(f"Start a node of {seen.name}, and end it afterwards?", f"--prove starts a node of {seen.name}", yes=yes)
     again = back_to_zero(seen)
+    output.say(f"should this be cut short, what puts the pool back is: {again}")
     wait = Wait.start(seen.name, seen.cluster, limit, again)
     return watch(start_and_look(session, seen, load(), wait, promise), again)
 
 
 def back_to_zero(seen: Observed) -> str:
-    """The command that ends the node of a proof that was broken off."""
+    """The command that puts a pool back whose proof was broken off: no node, and the autoscaler's own minimum."""
     sandbox = "--sandbox " if GLOBALS.sandbox else ""
-    return f"fracgpu {sandbox}pool scale {seen.name} --nodes 0 {cluster_words(seen.cluster)}"
+    limits = provider(seen.cluster.provider).read(seen)[0].spec.nodes
+    low = f" --min {limits.min or 0}" if limits.max is not None and limits.min != limits.max else ""
+    return f"fracgpu {sandbox}pool scale {seen.name} --nodes 0{low} {cluster_words(seen.cluster)}"
 
 
 def show_verification(result: Verification, out: Output) -> None:

@@ -42,8 +42,9 @@ def translated(server: str) -> Iterator[None]:
 
 def _answer(error: ApiError, server: str) -> FracgpuError:
     status = error.status
+    said = status.message or "no reason given"
     causes = [cause.message for cause in (status.details.causes if status.details else None) or () if cause.message]
-    message = "; ".join([status.message or "no reason given", *causes])
+    message = "; ".join([said, *(cause for cause in dict.fromkeys(causes) if cause not in said)])
     return _status(int(status.code or 0), message, server, error.response)
 
 
