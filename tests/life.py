@@ -6,11 +6,13 @@ Time is the sandbox's own: a wait pushes its clock instead of sleeping, so an op
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from fracgpu.catalog.load import load
+from fracgpu.kube.verify import Verification
 from fracgpu.manifest import Document, Origin, document_of
 from fracgpu.operations.apply import How, apply
 from fracgpu.operations.create import create
@@ -22,7 +24,9 @@ from fracgpu.operations.prepare import Prepared, prepare
 from fracgpu.operations.revise import Edit, revision
 from fracgpu.operations.scale import scaled
 from fracgpu.operations.update import overlaid
-from fracgpu.operations.wait import Wait
+from fracgpu.operations.verify import verify
+from fracgpu.operations.wait import Wait, asked
+from fracgpu.operations.waiting import Goal, wait_for
 from fracgpu.providers import Observed, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
@@ -124,7 +128,7 @@ class Hand:
         return ended(apply(self.plan(pool, choices), self.session, self.wait(_name(pool)), choices, how))
 
     def revise(self, edit: Edit, name: str = NAME) -> Item:
-        planned = revision(found(self.session, name), edit, load(), self.session.cluster_facts()).plan()
+        planned = revision(self.found(name), edit, load(), self.session.cluster_facts()).plan()
         return ended(apply(planned, self.session, self.wait(name), Choices(not_ours=True), How()))
 
     def scale(self, count: int | None = None, low: int | None = None, high: int | None = None) -> Item:
@@ -134,20 +138,37 @@ class Hand:
         return self.revise(overlaid(said, {}, NodePool.model_validate))
 
     def delete(self, name: str = NAME) -> Item:
-        return ended(delete(found(self.session, name), self.session, self.wait(name), how=How()))
+        return ended(delete(self.found(name), self.session, self.wait(name), how=How()))
+
+    def waits(self, goal: Goal = Goal.READY, name: str = NAME) -> Item:
+        return ended(wait_for(self.session, self.wait(name), goal))
+
+    def verify(self, name: str = NAME) -> Verification:
+        return verify(self.session, self.found(name), load())
+
+    def found(self, name: str = NAME) -> Observed:
+        return found(self.session, name, self.clock)
+
+    def list(self) -> Sequence[Observed]:
+        return asked(self.session.list, self.clock)
 
     def observe(self, name: str = NAME) -> Observed | None:
         return self.session.observe(name)
 
     def read(self, name: str = NAME) -> dict[str, Any]:
         """The spec of the pool as exported."""
-        written, _ = provider(self.cloud).read(found(self.session, name))
+        written, _ = provider(self.cloud).read(self.found(name))
         spec: dict[str, Any] = document_of(written)["spec"]
         return spec
 
     def ours(self) -> list[str]:
         """The names of the cluster's pools that carry the mark."""
         return [pool.name for pool in self.session.list() if pool.ours]
+
+    def operations(self, name: str = NAME) -> int:
+        """How many operations on the pool the cloud has ever begun."""
+        clusters = [cluster for cluster in self.sandbox.world.clusters.values() if cluster.name == self.cluster]
+        return sum(one.pool == name for cluster in clusters for one in cluster.operations.values())
 
 
 def _name(pool: NodePool) -> str:
@@ -156,6 +177,14 @@ def _name(pool: NodePool) -> str:
 
 
 def access(sandbox: Sandbox) -> Access:
+    """The way to a sandbox; one for all hands on it, since clients of an SDK take long to make."""
+    return _ACCESS.setdefault(sandbox, _access(sandbox))
+
+
+_ACCESS: WeakKeyDictionary[Sandbox, Access] = WeakKeyDictionary()
+
+
+def _access(sandbox: Sandbox) -> Access:
     return Access(
         sandbox=True,
         azure_endpoint=sandbox.http,

@@ -6,16 +6,32 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from fracgpu.errors import Finding, Invalid, Level, Quota, Stock, info
+from fracgpu.errors import (
+    CloudError,
+    DrainBlocked,
+    Finding,
+    Invalid,
+    Level,
+    NoCapacity,
+    NotFound,
+    PoolFailed,
+    Quota,
+    Stock,
+    info,
+)
 from fracgpu.operations.listing import pool_document
 from fracgpu.operations.outcome import Event, Item, Outcome, Work
 from fracgpu.operations.planning import MOVING, Choices, PoolPlan, plan_pool
-from fracgpu.operations.wait import Wait, at_rest, patiently, until_finished, until_gone, until_ready
+from fracgpu.operations.wait import Wait, at_rest, looked, patiently, until_finished, until_gone, until_ready
 from fracgpu.plan import Action, Change, creation, deletion
 from fracgpu.providers import Observed, Operation, Phase, Session
 
 Drain = Callable[[Observed, Session, Wait], Generator[Event, None, tuple[Finding, ...]]]
 """Empties a pool's nodes before it is deleted. Raises DrainBlocked, naming what is in the way."""
+
+
+ENDINGS = (NoCapacity, PoolFailed, DrainBlocked, CloudError, NotFound)
+"""What an operation may end in badly; others are of the look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +79,10 @@ def _after_others(planned: PoolPlan, session: Session, wait: Wait, choices: Choi
 def settled(session: Session, wait: Wait) -> Generator[Event, None, Observed | None]:
     """The pool once nothing moves it; what an earlier operation on it ended in is told by its state."""
     yield wait.event("waiting for what is in flight")
-    for operation in session.operations(wait.pool):
+    for operation in (yield from looked(lambda: session.operations(wait.pool), wait)):
         try:
             yield from until_finished(session, operation, wait)
-        except (Quota, Stock) as error:
+        except ENDINGS as error:
             yield wait.event(error.message)
     return (yield from at_rest(session, wait))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fracgpu.errors import Finding, NotFound
 from fracgpu.manifest import document_of
+from fracgpu.operations.clock import Clock
+from fracgpu.operations.wait import asked
 from fracgpu.plan import Json
 from fracgpu.providers import Observed, Provider, Session
 
@@ -21,11 +23,11 @@ def notes_on(seen: Observed, cloud: Provider) -> tuple[Finding, ...]:
     return cloud.read(seen)[1]
 
 
-def found(session: Session, name: str) -> Observed:
+def found(session: Session, name: str, clock: Clock | None = None) -> Observed:
     """The pool of that name. Raises NotFound with the names of those that exist."""
-    seen = session.observe(name)
+    seen = asked(lambda: session.observe(name), clock)
     if seen is None:
-        names = tuple(pool.name for pool in session.list())
+        names = tuple(pool.name for pool in asked(session.list, clock))
         message = f"the cluster has no pool {name}"
         raise NotFound(message, nearest=names, hint="fracgpu pool list --all")
     return seen

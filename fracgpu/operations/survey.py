@@ -11,6 +11,7 @@ from fracgpu.manifest import Document
 from fracgpu.operations.engine import ask_all
 from fracgpu.operations.planning import Choices, PoolPlan, plan_deletion, plan_pool
 from fracgpu.operations.prepare import Prepared, prepare
+from fracgpu.operations.wait import asked
 from fracgpu.plan import Plan
 from fracgpu.providers import ClusterFacts, Observed, Session
 from fracgpu.resolve import ClusterRef
@@ -76,8 +77,8 @@ def look_around(
 def _looking(cluster: ClusterRef, connect: Connect) -> Callable[[], Seen]:
     def look() -> Seen:
         session = connect(cluster)
-        facts = session.cluster_facts()
-        return Seen(session, facts, {pool.name: pool for pool in session.list()})
+        facts = asked(session.cluster_facts)
+        return Seen(session, facts, {pool.name: pool for pool in asked(session.list)})
 
     return look
 

@@ -18,11 +18,18 @@ T = TypeVar("T")
 SOONEST, LATEST, PART = 0.5, 10.0, 0.1
 """A look comes after a tenth of what has passed, at least half a second, at most ten: what took a while is noticed soon
 enough, and a cloud that takes minutes is not asked hundreds of times."""
-PATIENCE = 10
-"""Looks in a row that may fail to reach the cloud (a dropped connection, a laptop that slept) before the wait gives up.
-"""
+PATIENCE = 300.0
+"""Seconds for which a cloud may be out of reach (a dropped connection, a laptop that moves) before a wait gives up."""
+SIGN_INS = 2
+"""Looks in a row that may be refused as not signed in, and are made again: a token that ended in a long wait is had
+anew at the next one."""
 LOST = (Unreachable, Throttled, NotSignedIn)
-"""Errors of a look that pass: NotSignedIn too, since a token that ended in a long wait is had anew at the next one."""
+"""Errors of a look that pass."""
+OVERSLEPT, AWAKE = 30.0, 120.0
+"""A pause that took so many seconds more than it should was a machine asleep; it has so many seconds, whatever the
+limit, to find its network again and look at what has become of the pool."""
+ASKING = 60.0
+"""Seconds that a verb which waits for nothing lets a cloud put it off."""
 BACKOFF = (1.0, 30.0)
 """First and longest pause before a change is sent again to a cluster that is busy."""
 
@@ -54,12 +61,21 @@ class Wait:
     def event(self, message: str, percent: int | None = None) -> Event:
         return Event(self.pool, self.cluster, message, self.elapsed, self.left, percent)
 
-    def rest(self, since: float, wish: float | None = None) -> None:
-        """Sleep until the next look at what began at `since`. Raises TimedOut when the limit comes first."""
+    def rest(self, since: float, wish: float | None = None) -> float:
+        """Sleep until the next look at what began at `since`. Raises TimedOut when the limit comes first.
+
+        Returns for how long the machine itself was asleep meanwhile, in seconds.
+        """
         if self.left <= 0:
             raise self.timed_out()
-        wanted = wish if wish is not None else spread(pause(self.clock.now() - since))
-        self.clock.sleep(min(wanted, self.left))
+        began = self.clock.now()
+        wanted = min(wish if wish is not None else spread(pause(began - since)), self.left)
+        self.clock.sleep(wanted)
+        asleep = self.clock.now() - began - wanted
+        if asleep < OVERSLEPT:
+            return 0.0
+        self.limit = max(self.limit, self.elapsed + AWAKE)
+        return asleep
 
     def timed_out(self) -> TimedOut:
         message = f"{self.pool} was not at rest after {self.limit:.0f} s; the cloud goes on"
@@ -77,17 +93,34 @@ def spread(seconds: float) -> float:
 
 
 def looked(look: Callable[[], T], wait: Wait) -> Generator[Event, None, T]:
-    """One look that survives a lost connection. Raises the last error when `PATIENCE` looks have failed."""
-    since, lost = wait.clock.now(), 0
+    """One look that survives a lost connection. Raises the last error when nothing was reached for `PATIENCE`.
+
+    A cloud that throttles is there, and is asked as often as it permits until the wait's own limit.
+    """
+    since, refused = wait.clock.now(), 0
     while True:
         try:
             return look()
         except LOST as error:
-            lost += 1
-            if lost > (PATIENCE if not isinstance(error, NotSignedIn) else 2):
+            refused += isinstance(error, NotSignedIn)
+            out_of_reach = isinstance(error, Unreachable) and wait.clock.now() - since > PATIENCE
+            if out_of_reach or refused > SIGN_INS:
                 raise
             yield wait.event(f"{error.message}; asking again")
-            wait.rest(since, getattr(error, "retry_after", None))
+            since += wait.rest(since, getattr(error, "retry_after", None))
+
+
+def asked(look: Callable[[], T], clock: Clock | None = None) -> T:
+    """One look of a verb that waits for nothing. A cloud that says when to ask again is obeyed, for a minute in all."""
+    clock = clock or SystemClock()
+    end = clock.now() + ASKING
+    while True:
+        try:
+            return look()
+        except Throttled as error:
+            if error.retry_after is None or clock.now() + error.retry_after > end:
+                raise
+            clock.sleep(spread(error.retry_after))
 
 
 def patiently(act: Callable[[], T], wait: Wait, *, patient: bool = True) -> Generator[Event, None, T]:

@@ -57,14 +57,17 @@ def _status(code: int, message: str, server: str, response: httpx2.Response) -> 
         case 403:
             return Forbidden(said, hint="ask for a role in the cluster that permits it", detail=detail)
         case 404:
-            return NotFound(said, detail=detail)
+            return NotFound(said, hint="kubectl get nodes shows whether it is the cluster meant", detail=detail)
         case 409:
             return _conflict(said, detail)
         case 429 | 502 | 503 | 504:
             wait = response.headers.get("Retry-After", "")
-            return Throttled(said, retry_after=float(wait) if wait.isdecimal() else None, detail=detail)
+            pause = float(wait) if wait.isdecimal() else None
+            return Throttled(said, retry_after=pause, hint="try again in a minute", detail=detail)
+        case 500:
+            return Unreachable(f"the Kubernetes API could not answer: {message}", hint="try again", detail=detail)
         case _:
-            return CloudError(said, detail=detail)
+            return CloudError(said, hint="kubectl get nodes shows whether it answers others", detail=detail)
 
 
 def _conflict(message: str, detail: Json) -> Conflict:

@@ -112,7 +112,8 @@ def _immutable(said: Said) -> FracgpuError:
 
 def _by_status(said: Said) -> FracgpuError:
     if said.status == 429 or said.codes & _THROTTLED:
-        return Throttled("Azure was asked too often", retry_after=said.retry_after, detail=said.detail)
+        hint = f"try again in {said.retry_after:g} s" if said.retry_after else "try again in a minute"
+        return Throttled("Azure was asked too often", retry_after=said.retry_after, hint=hint, detail=said.detail)
     if said.code in _TOKENS:
         return _not_signed_in(said)
     if said.code in _UNREGISTERED:
@@ -148,6 +149,12 @@ def _unreachable(said: Said) -> FracgpuError:
     return Unreachable(f"no answer from Azure: {said.text}", hint=hint, detail=said.detail)
 
 
+def _internal(said: Said) -> FracgpuError:
+    """Azure's own trouble, which passes."""
+    hint = "try again; https://azure.status.microsoft"
+    return Unreachable(f"Azure could not answer: {said.text}", hint=hint, detail=said.detail)
+
+
 def _other(said: Said) -> FracgpuError:
     return CloudError(f"AKS refused: {said.text}", hint="the cloud's own words are in detail", detail=said.detail)
 
@@ -159,6 +166,7 @@ _STATUSES: dict[int, Callable[[Said], FracgpuError]] = {
     408: _unreachable,
     409: _busy,
     412: _stale,
+    500: _internal,
     502: _unreachable,
     503: _unreachable,
     504: _unreachable,

@@ -70,6 +70,8 @@ _BUSY = re.compile(r"incompatible operation|is currently \w+ing|CLUSTER_ALREADY_
 https://github.com/hashicorp/terraform-provider-google/issues/10366"""
 _TOO_MANY = re.compile(r"too many operations|concurrent operations", re.IGNORECASE)
 """https://github.com/hashicorp/terraform-provider-google/issues/15205"""
+_RATE = re.compile(r"quota exceeded for quota metric .* per minute", re.IGNORECASE | re.DOTALL)
+"""Calls, not machines: https://github.com/skypilot-org/skypilot/issues/586"""
 _OPERATION = re.compile(r"operation-[-\w]+")
 _ZONE = re.compile(r"zone '(?:projects/[^/]+/zones/)?([-\w]+)'", re.IGNORECASE)
 _PERMISSION = re.compile(r"[Rr]equired \"(?P<name>[\w.]+)\" permission")
@@ -80,6 +82,8 @@ _REAUTHENTICATE = re.compile(
 
 def translated(said: Said) -> FracgpuError:
     """The error that an answer of the API stands for."""
+    if said.reason == "RATE_LIMIT_EXCEEDED" or _RATE.search(said.message):
+        return _throttled(said)
     if _QUOTA.search(said.message) and not _TOO_MANY.search(said.message) and said.code != "UNAVAILABLE":
         return quota(said)
     if _STOCK.search(said.message):
@@ -93,6 +97,8 @@ def translated(said: Said) -> FracgpuError:
         "NOT_FOUND": _not_found,
         "ALREADY_EXISTS": _exists,
         "UNAVAILABLE": _unavailable,
+        "INTERNAL": _internal,
+        "UNKNOWN": _internal,
         "DEADLINE_EXCEEDED": _unreachable,
         "CANCELLED": _unreachable,  # nobody here cancels: a connection that went away, its calls with it
     }
@@ -142,6 +148,10 @@ def _forbidden(said: Said) -> FracgpuError:
 def _exhausted(said: Said) -> FracgpuError:
     if _TOO_MANY.search(said.message):
         return busy(said, "the cluster runs as many operations as it may")
+    return _throttled(said)
+
+
+def _throttled(said: Said) -> FracgpuError:
     hint = f"try again in {said.retry_after:g} s" if said.retry_after else "try again in a minute"
     return Throttled("Google was asked too often", retry_after=said.retry_after, hint=hint, detail=said.detail)
 
@@ -179,6 +189,12 @@ def _unavailable(said: Said) -> FracgpuError:
     if _REAUTHENTICATE.search(said.message):
         return _not_signed_in(said)
     return _unreachable(said)
+
+
+def _internal(said: Said) -> FracgpuError:
+    """Google's own trouble, which passes."""
+    hint = "try again; https://status.cloud.google.com"
+    return Unreachable(f"GKE could not answer: {said.message}", hint=hint, detail=said.detail)
 
 
 def _unreachable(said: Said) -> FracgpuError:

@@ -56,6 +56,13 @@ _STOCK = {
     "DEADLINE_EXCEEDED": "Deadline exceeded.",
 }
 
+_READS = ("Get", "List")
+_TOO_OFTEN = (
+    "Quota exceeded for quota metric 'Cluster read requests' and limit 'Cluster read requests per minute' of service "
+    "'container.googleapis.com' for consumer 'project_number:1'."
+)
+"""The form is that of all of Google's APIs: https://github.com/skypilot-org/skypilot/issues/586"""
+
 
 @dataclass(slots=True, eq=False)
 class GkeError(Exception):
@@ -148,6 +155,8 @@ def from_fault(fault: Fault) -> GkeError | None:
     code, reason = _code_of(fault)
     if code == "FAILED_PRECONDITION" and reason is None and fault.message is None:
         reason = _BUSY
+    if code == "RESOURCE_EXHAUSTED" and reason is None and fault.message is None and fault.call.startswith(_READS):
+        return GkeError(code, _TOO_OFTEN, "RATE_LIMIT_EXCEEDED", http=fault.status, retry_after=fault.retry_after)
     message = fault.message or _STOCK.get(code, "The sandbox was told to fail this call.")
     return GkeError(code, message, reason, http=fault.status, retry_after=fault.retry_after)
 

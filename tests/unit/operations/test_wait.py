@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Busy, FracgpuError, NotSignedIn, Throttled, TimedOut, Unreachable
 from fracgpu.operations.outcome import Event
-from fracgpu.operations.wait import BACKOFF, LATEST, PATIENCE, SOONEST, Wait, backoff, looked, patiently, pause
+from fracgpu.operations.wait import (
+    AWAKE,
+    BACKOFF,
+    LATEST,
+    PATIENCE,
+    SOONEST,
+    Wait,
+    asked,
+    backoff,
+    looked,
+    patiently,
+    pause,
+)
 from fracgpu.resolve import ClusterRef
 
 T = TypeVar("T")
@@ -82,13 +94,27 @@ def test_those_who_wait_for_one_cluster_do_not_come_back_together() -> None:
 
 def test_a_lost_connection_is_waited_out() -> None:
     clock = Clock()
-    assert ended(looked(script(*[Unreachable("gone")] * PATIENCE, "back"), wait(clock))) == "back"
-    assert len(clock.slept) == PATIENCE
+
+    def look() -> str:
+        if clock.now() - 1000 < PATIENCE - LATEST:
+            raise Unreachable("gone")
+        return "back"
+
+    assert ended(looked(look, wait(clock, limit=1000))) == "back"
 
 
 def test_a_connection_lost_for_good_is_told() -> None:
+    clock = Clock()
     with pytest.raises(Unreachable):
-        ended(looked(script(Unreachable("gone")), wait(Clock())))
+        ended(looked(script(Unreachable("gone")), wait(clock, limit=1000)))
+    assert PATIENCE < sum(clock.slept) < PATIENCE + 2 * LATEST
+
+
+def test_a_storm_of_refusals_is_sat_out_until_the_limit() -> None:
+    clock = Clock()
+    with pytest.raises(TimedOut):
+        ended(looked(script(Throttled("slow down")), wait(clock, limit=5000)))
+    assert sum(clock.slept) == pytest.approx(5000)
 
 
 def test_a_token_that_ends_in_a_long_wait_is_had_anew() -> None:
@@ -135,6 +161,38 @@ def test_a_machine_that_slept_past_the_limit_is_told_how_to_go_on() -> None:
         waiting.rest(clock.now())
     assert told.value.detail["waitCommand"] == "fracgpu pool wait gpu"
     assert clock.slept == []
+
+
+class Dozing(Clock):
+    """A machine that falls asleep in its second pause, for eight hours."""
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if len(self.slept) == 2:
+            self.jump(8 * 3600)
+
+
+def test_a_machine_that_wakes_finds_its_network_and_looks_again() -> None:
+    clock = Dozing()
+    waiting = wait(clock, limit=60)
+    assert ended(looked(script(*[Unreachable("no network yet")] * 9, "made meanwhile"), waiting)) == "made meanwhile"
+    assert len(clock.slept) == 9
+    with pytest.raises(Unreachable):
+        ended(looked(script(Unreachable("gone")), wait(clock := Dozing(), limit=12 * 3600)))
+    assert sum(clock.slept) > PATIENCE
+    with pytest.raises(TimedOut):
+        ended(looked(script(Throttled("later")), wait(clock := Dozing(), limit=60)))
+    assert sum(clock.slept[2:]) == pytest.approx(AWAKE)
+
+
+def test_a_verb_that_waits_for_nothing_lets_itself_be_put_off_for_a_minute() -> None:
+    clock = Clock()
+    put_off = [Throttled("later", retry_after=20)] * 2
+    assert asked(script(*put_off, "there"), clock) == "there"
+    assert 36 <= sum(clock.slept) <= 44
+    for told in (Throttled("later"), Throttled("later", retry_after=61)):
+        with pytest.raises(Throttled):
+            asked(script(told, "there"), Clock())
 
 
 def test_the_last_pause_ends_at_the_limit() -> None:

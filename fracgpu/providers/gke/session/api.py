@@ -20,7 +20,13 @@ from fracgpu.providers.gke.failures import SIGN_IN, Said, translated
 
 READ_SECONDS, WRITE_SECONDS = 15.0, 45.0
 _AGAIN = Retry(
-    predicate=if_exception_type(exceptions.ServiceUnavailable), initial=0.2, maximum=1.0, multiplier=2.0, timeout=4.0
+    predicate=if_exception_type(
+        exceptions.ServiceUnavailable, exceptions.TooManyRequests, exceptions.InternalServerError
+    ),
+    initial=0.2,
+    maximum=1.0,
+    multiplier=2.0,
+    timeout=4.0,
 )
 """Reads are asked again for a few seconds; the SDK's own twenty would keep a person waiting for an endpoint that is
 down."""

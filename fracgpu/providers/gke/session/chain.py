@@ -25,6 +25,11 @@ class Chain:
         self.done.add(step.what)
         self.size = self.size and step.what != SIZE
 
+    def arrived(self, step: Step) -> None:
+        """The step was taken although its answer was lost: nothing of it is left to do or to follow."""
+        self.begun(self.current or f"lost answer: {step.what}", step)
+        self.held = True
+
     def follow(self, operation: str) -> None:
         """An operation is in flight that may be this update's own; what it leaves undone is begun after it."""
         self.current = operation

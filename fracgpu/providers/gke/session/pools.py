@@ -178,9 +178,9 @@ class GkeSession:
         return operation
 
     def _begin(self, pool: str, step: Step, chain: Chain, etag: str | None) -> None:
-        """Send one step. Sent again where the answer was lost: each sets what it sets, however often.
+        """Send one step, once more where the answer was lost and the pool does not show that it arrived.
 
-        Where the first one has arrived the cluster is busy with it by then, and that operation is followed.
+        Where it has, and goes on, the cluster is busy with it by then, and that operation is followed.
         """
         request = {"name": self._view.pool_name(pool), **step.request}
         guard = {"etag": etag} if etag and step.call == "UpdateNodePool" else {}
@@ -190,7 +190,8 @@ class GkeSession:
                 begun = self._api.write(step.call, request | guard)
             except Unreachable as error:
                 lost, guard = error, {}
-                self._body(pool)  # raises where nothing can be reached at all
+                if self._arrived(pool, step, chain):
+                    return chain.arrived(step)
             except Busy as error:
                 if lost is None or "operation" not in error.detail:
                     raise
@@ -199,6 +200,14 @@ class GkeSession:
                 return chain.begun(begun["name"], step)
         assert lost is not None
         raise lost
+
+    def _arrived(self, pool: str, step: Step, chain: Chain) -> bool:
+        """The pool is by now what the step makes of it. Raises where nothing can be reached at all."""
+        body = self._body(pool)
+        if body is None:
+            return False
+        left = next_step(self._resource(body), chain.after, chain.done, size=chain.size)
+        return left is None or left.what != step.what
 
     def _go_on(self, operation: Operation, chain: Chain) -> Progress:
         """The next step of an update; done where none is left."""

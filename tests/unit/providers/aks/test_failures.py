@@ -64,7 +64,7 @@ ANSWERS: list[tuple[Said, str, int]] = [
     (Said(404, "ResourceNotFound", "The Resource was not found."), "not-found", 3),
     (Said(412, "PreconditionFailed", "The precondition is not met."), "stale-plan", 8),
     (Said(429, "Throttled", "Too many requests.", retry_after=37), "throttled", 9),
-    (Said(500, "InternalServerError", "It broke."), "cloud-error", 9),
+    (Said(500, "InternalServerError", "It broke."), "unreachable", 9),
     (Said(503, "ServiceUnavailable", "Come back later."), "unreachable", 9),
 ]
 

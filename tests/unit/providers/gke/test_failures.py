@@ -17,6 +17,10 @@ STOCK = (
     "have enough resources available to fulfill the request."
 )
 BUSY = "Cluster is running incompatible operation operation-1700000000000-ab-cd."
+TOO_OFTEN = (
+    "Quota exceeded for quota metric 'Cluster read requests' and limit 'Cluster read requests per minute' of service "
+    "'container.googleapis.com' for consumer 'project_number:1'."
+)
 TOO_MANY = 'Too many operations: cluster "X" hits the concurrent operations quota 5, please try again later.'
 
 
@@ -50,7 +54,9 @@ TOO_MANY = 'Too many operations: cluster "X" hits the concurrent operations quot
         (Said("UNAVAILABLE", "failed to connect to all addresses"), "unreachable", 9),
         (Said("DEADLINE_EXCEEDED", "Deadline Exceeded"), "unreachable", 9),
         (Said("INVALID_ARGUMENT", "Accelerator count: 1 should not be updated."), "cloud-error", 9),
-        (Said("INTERNAL", "Internal error."), "cloud-error", 9),
+        (Said("INTERNAL", "Internal error."), "unreachable", 9),
+        (Said("RESOURCE_EXHAUSTED", TOO_OFTEN), "throttled", 9),
+        (Said("RESOURCE_EXHAUSTED", "Quota exceeded.", reason="RATE_LIMIT_EXCEEDED"), "throttled", 9),
         (Said("FAILED_PRECONDITION", STOCK), "stock", 5),
     ],
 )
