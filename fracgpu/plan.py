@@ -116,6 +116,9 @@ class Change:
     fields: tuple[FieldChange, ...] = ()
     tag: str | None = None
     """The version of what was observed (an ETag), so that nothing is changed that has changed since."""
+    force: bool = False
+    """Of a delete: pods that may not be moved do not hold it up, where the cloud asks. How, not what: no plan says it.
+    """
 
     def to_json(self) -> Json:
         return {
@@ -173,7 +176,7 @@ def creation(resource: Resource) -> Change:
     )
 
 
-def deletion(resource: Resource, reason: str, tag: str | None = None) -> Change:
+def deletion(resource: Resource, reason: str, tag: str | None = None, *, force: bool = False) -> Change:
     return Change(
         Action.DELETE,
         resource.kind,
@@ -183,6 +186,7 @@ def deletion(resource: Resource, reason: str, tag: str | None = None) -> Change:
         before=resource.body,
         reason=reason,
         tag=tag,
+        force=force,
     )
 
 

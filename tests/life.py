@@ -5,6 +5,7 @@ Time is the sandbox's own: a wait pushes its clock instead of sleeping, so an op
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from fracgpu.kube.verify import Verification
 from fracgpu.manifest import Document, Origin, document_of
 from fracgpu.operations.apply import How, apply
 from fracgpu.operations.create import create
-from fracgpu.operations.delete import delete
+from fracgpu.operations.delete import delete, doomed
 from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Event, Item
 from fracgpu.operations.planning import Choices, PoolPlan, plan_pool
@@ -30,6 +31,7 @@ from fracgpu.operations.waiting import Goal, wait_for
 from fracgpu.providers import Observed, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
+from fracgpu.sandbox.faults import Fault, Faults
 from fracgpu.sandbox.world import Cloud
 from fracgpu.spec import NodePool
 from tests.sandbox.conftest import Sandbox
@@ -138,7 +140,8 @@ class Hand:
         return self.revise(overlaid(said, {}, NodePool.model_validate))
 
     def delete(self, name: str = NAME) -> Item:
-        return ended(delete(self.found(name), self.session, self.wait(name), how=How()))
+        planned = doomed(self.session, self.ref, name, clock=self.clock)
+        return ended(delete(planned, self.session, self.wait(name), How()))
 
     def waits(self, goal: Goal = Goal.READY, name: str = NAME) -> Item:
         return ended(wait_for(self.session, self.wait(name), goal))
@@ -197,3 +200,29 @@ def _access(sandbox: Sandbox) -> Access:
 def fail(sandbox: Sandbox, cloud: str, call: str, **how: Any) -> None:
     """Set a fault."""
     sandbox.world.faults.add(Cloud(cloud), call, **how)
+
+
+class Severed(Faults):
+    """The faults of a world that a program is cut off from for good, in the `nth` thing that it wants changed.
+
+    As for a program that is ended by force: nothing that it would have done afterwards happens. The change itself is
+    carried out (`done`) or is not. Without `nth` all goes well, and `changes` are the calls that change something.
+    """
+
+    def __init__(self, nth: int | None = None, *, done: bool = False) -> None:
+        super().__init__()
+        self.changes: list[str] = []
+        self.cut = False
+        self._nth = nth
+        self._done = done
+
+    def take(self, cloud: str, call: str) -> Fault | None:
+        if not self.cut and READING.search(call) is None:
+            self.changes.append(call)
+            if len(self.changes) == self._nth:
+                self.cut = True
+                return Fault(0, cloud, call, drop=True, status=None if self._done else 503)
+        return Fault(0, cloud, call, drop=True, status=503) if self.cut else super().take(cloud, call)
+
+
+READING = re.compile(r"(^|_)(Get|List|Describe)|^(list|get|read) ")

@@ -36,11 +36,13 @@ ENDINGS = (NoCapacity, PoolFailed, DrainBlocked, CloudError, NotFound)
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a plan is carried out. Without `wait` the last operation is begun and left to the cloud."""
+    """How a plan is carried out. Without `wait` the last operation is begun and left to the cloud; with `force` pods
+    that may not be moved do not hold a delete up."""
 
     wait: bool = True
     preflight: bool = True
     drain: Drain | None = None
+    force: bool = False
 
 
 def apply(planned: PoolPlan, session: Session, wait: Wait, choices: Choices, how: How) -> Work:
@@ -119,40 +121,38 @@ def _update(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
 
 
 def _replace(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
-    """Drain, delete, make anew under the same name; what belongs to the pool stays where it is as wanted."""
+    """Drain, delete, make anew under the same name, with what belongs to the pool: a cloud may end that with it."""
     seen, prepared = planned.seen, planned.prepared
     assert seen is not None
     assert prepared is not None
     notes = preflight(planned, session) if how.preflight else ()
-    left = yield from _remove(seen, session, wait, how.drain)
-    kept = [change for change in planned.changes[:-1] if change.action is not Action.NO_OP]
+    left = yield from _remove(seen, session, wait, how)
     yield wait.event("asking the cloud to make it anew")
-    yield from _steps([*kept, creation(prepared.resources[-1])], session, wait, how)
+    yield from _steps([creation(one) for one in prepared.resources], session, wait, how)
     return (yield from _ended(planned, session, wait, how, (*notes, *left)))
 
 
 def _delete(planned: PoolPlan, session: Session, wait: Wait, how: How) -> Work:
-    seen = planned.seen
-    assert seen is not None
-    if not how.wait:
+    """The pool, then what belongs to it; of a pool that is gone already, what it has left behind."""
+    seen, changes = planned.seen, planned.changes
+    left: tuple[Finding, ...] = ()
+    if seen is not None and not how.wait:
         left = yield from _drained(seen, session, wait, how.drain)
         yield wait.event("asking the cloud to delete it")
-        for change in planned.changes:
-            yield from _begin(change, session, wait, patient=False)
-        return replace(item(planned, Outcome.PENDING, None), notes=(*planned.notes, *left))
-    left = yield from _remove(seen, session, wait, how.drain)
-    for change in planned.changes[1:]:
+        yield from _begin(replace(changes[0], force=how.force), session, wait, patient=False)
+    elif seen is not None:
+        left = yield from _remove(seen, session, wait, how)
+    for change in changes[1:] if seen is not None else changes:
         yield from _step(change, session, wait)
-    return replace(item(planned, Outcome.DONE, None), notes=(*planned.notes, *left))
+    outcome = Outcome.DONE if how.wait or seen is None else Outcome.PENDING
+    return replace(item(planned, outcome, None), notes=(*planned.notes, *left))
 
 
-def _remove(
-    seen: Observed, session: Session, wait: Wait, drain: Drain | None
-) -> Generator[Event, None, tuple[Finding, ...]]:
+def _remove(seen: Observed, session: Session, wait: Wait, how: How) -> Generator[Event, None, tuple[Finding, ...]]:
     """Drain the pool, delete it and wait until its name is free. Returns what is worth knowing of the drain."""
-    notes = yield from _drained(seen, session, wait, drain)
+    notes = yield from _drained(seen, session, wait, how.drain)
     yield wait.event("asking the cloud to delete it")
-    yield from _step(deletion(seen.resources[-1], "", None), session, wait)
+    yield from _step(deletion(seen.resources[-1], "", None, force=how.force), session, wait)
     yield from until_gone(session, wait)
     return notes
 

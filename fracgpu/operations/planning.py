@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fracgpu.errors import Conflict, ExistsDifferently, Finding, FracgpuError, ImmutableField, NotOurs, info, warning
 from fracgpu.operations.prepare import Prepared
 from fracgpu.operations.wait import failure
-from fracgpu.plan import Action, Change, change_of, creation, deletion, linked
+from fracgpu.plan import Action, Change, Resource, change_of, creation, deletion, linked
 from fracgpu.providers import FLEET, Observed, Phase
 from fracgpu.resolve import ClusterRef
 
@@ -75,6 +75,11 @@ def plan_deletion(seen: Observed, reason: str, *, not_ours: bool = False) -> Poo
     changes = (deletion(pool, reason, seen.tag), *(deletion(one, "belongs to the pool") for one in owned))
     problem = None if seen.ours or not_ours else _foreign(seen)
     return PoolPlan(seen.name, seen.cluster, changes, seen=seen, problem=problem)
+
+
+def plan_cleaning(name: str, cluster: ClusterRef, leftovers: Sequence[Resource]) -> PoolPlan:
+    """The plan for what a pool that is gone has left behind."""
+    return PoolPlan(name, cluster, tuple(deletion(one, "its pool is gone") for one in leftovers))
 
 
 def compare(prepared: Prepared, seen: Observed) -> list[Change]:

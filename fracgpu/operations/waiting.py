@@ -6,12 +6,12 @@ from collections.abc import Generator
 from enum import StrEnum
 
 from fracgpu.catalog.load import load
-from fracgpu.errors import Finding, NotFound
+from fracgpu.errors import Finding, NotFound, warning
 from fracgpu.operations.listing import pool_document
 from fracgpu.operations.outcome import Event, Item, Outcome, Work
 from fracgpu.operations.verify import until_verified
 from fracgpu.operations.wait import Wait, in_flight, looked, until_gone, until_ready
-from fracgpu.plan import Action
+from fracgpu.plan import Action, Resource
 from fracgpu.providers import Session, provider
 
 
@@ -25,15 +25,23 @@ def wait_for(session: Session, wait: Wait, goal: Goal) -> Work:
     """Wait until the goal is reached. Raises NotFound for a pool that is not there, unless deletion is the goal."""
     if goal is Goal.DELETED:
         yield from until_gone(session, wait)
-        return Item(wait.pool, wait.cluster, Action.DELETE, Outcome.DONE)
+        left = yield from looked(lambda: session.leftovers(wait.pool), wait)
+        notes = tuple(_left_behind(one, wait.pool) for one in left)
+        return Item(wait.pool, wait.cluster, Action.DELETE, Outcome.DONE, notes=notes)
     yield from _there(session, wait)
     yield from in_flight(session, wait)
     seen = yield from until_ready(session, wait)
-    notes: tuple[Finding, ...] = ()
+    notes = ()
     if goal is Goal.VERIFIED:
         notes = (yield from until_verified(session, seen, load(), wait)).notes
     document = pool_document(seen, provider(wait.cluster.provider))
     return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document, notes=notes)
+
+
+def _left_behind(left: Resource, pool: str) -> Finding:
+    """Whoever waits looks, and deletes nothing."""
+    message = f"{pool} is gone; its {left.kind} {left.name} is still there"
+    return warning("left-behind", message, hint=f"fracgpu pool delete {pool} removes it")
 
 
 def _there(session: Session, wait: Wait) -> Generator[Event, None, None]:

@@ -177,6 +177,12 @@ class Session(Protocol):
     def list(self) -> Sequence[Observed]:
         """All pools of the cluster, GPU or not, in the cloud's order."""
 
+    def leftovers(self, pool: str) -> Sequence[Resource]:
+        """What a pool that is gone has left behind: resources with its marks that a delete, broken off, did not reach.
+
+        Empty where the pool is there.
+        """
+
     def apply(self, change: Change) -> Operation:
         """Start a create, update or delete of one resource. The same change again is harmless.
 

@@ -72,7 +72,7 @@ def apply(
     """Make the pools of files so: create, change, replace, and with --prune delete. Many clusters at once."""
     choices = Choices(adopt=adopt, recreate=recreate, replace=replace, fleet=fleet)
     limit = seconds(timeout)
-    how = How(wait, preflight, Drain(seconds(drain_timeout, "--drain-timeout"), force))
+    how = How(wait, preflight, Drain(seconds(drain_timeout, "--drain-timeout"), force), force)
     if plan_file is not None:
         _alone(files, choices, prune=prune)
         found = promised(plan_file, strict=strict)

@@ -19,11 +19,11 @@ from fracgpu.cli.show_result import show_result
 from fracgpu.errors import FracgpuError
 from fracgpu.operations.apply import How
 from fracgpu.operations.delete import delete as delete_pool
+from fracgpu.operations.delete import doomed
 from fracgpu.operations.drain import Drain, residents
 from fracgpu.operations.engine import Job
-from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Result, Work, verdict
-from fracgpu.operations.planning import plan_deletion
+from fracgpu.operations.planning import PoolPlan
 from fracgpu.operations.wait import Wait
 from fracgpu.plan import Action
 from fracgpu.providers import Observed, Session
@@ -46,19 +46,16 @@ def delete(
     limit = seconds(timeout)
     drain = Drain(seconds(drain_timeout, "--drain-timeout"), force)
     session = connect(where)
-    pools = [found(session, name) for name in dict.fromkeys(names)]
-    for pool in pools:
-        problem = plan_deletion(pool, "asked for", not_ours=not_ours).problem
-        if problem:
-            raise problem
+    plans = [doomed(session, where, name, not_ours=not_ours) for name in dict.fromkeys(names)]
+    for one in plans:
+        if one.problem:
+            raise one.problem
     if not yes:
-        tell_residents(pools, session)
-    consent.removal([f"{pool.name} (cluster {where.name})" for pool in pools], "delete", yes=yes)
-    how = How(wait, drain=drain)
-    jobs = [
-        Job(pool.name, where, Action.DELETE, _start(pool, session, how, limit, not_ours=not_ours)) for pool in pools
-    ]
-    again = wait_command(pools[-1].name, where, "deleted")
+        tell_residents([one.seen for one in plans if one.seen], session)
+    consent.removal([f"{one.name} (cluster {where.name})" for one in plans], "delete", yes=yes)
+    how = How(wait, drain=drain, force=force)
+    jobs = [Job(one.name, where, Action.DELETE, _start(one, session, how, limit)) for one in plans]
+    again = wait_command(plans[-1].name, where, "deleted")
     items = follow(jobs, again)
     show_result(Result(items), out)
     error = verdict(items, f"fracgpu pool delete {' '.join(names)}")
@@ -79,10 +76,10 @@ def tell_residents(pools: Sequence[Observed], session: Session) -> None:
             output.say(f"  {len(using)} pods use the GPUs of {pool.name}: {shown}")
 
 
-def _start(pool: Observed, session: Session, how: How, limit: float, *, not_ours: bool) -> Callable[[], Work]:
+def _start(planned: PoolPlan, session: Session, how: How, limit: float) -> Callable[[], Work]:
     def start() -> Work:
-        again = wait_command(pool.name, pool.cluster, "deleted")
-        wait = Wait.start(pool.name, pool.cluster, limit, again)
-        return delete_pool(pool, session, wait, not_ours=not_ours, how=how)
+        again = wait_command(planned.name, planned.cluster, "deleted")
+        wait = Wait.start(planned.name, planned.cluster, limit, again)
+        return delete_pool(planned, session, wait, how)
 
     return start

@@ -9,7 +9,7 @@ import pytest
 from fracgpu.errors import DrainBlocked
 from fracgpu.kube.promise import POOL_LABELS
 from fracgpu.operations.apply import How
-from fracgpu.operations.delete import delete
+from fracgpu.operations.delete import delete, doomed
 from fracgpu.operations.drain import Drain, residents
 from fracgpu.operations.kube import open_kube
 from fracgpu.operations.listing import found
@@ -43,7 +43,7 @@ def guard(hand: Hand) -> None:
 
 
 def deleted(hand: Hand, drain: Drain) -> Item:
-    return ended(delete(found(hand.session, "gpu"), hand.session, hand.wait(), how=How(drain=drain)))
+    return ended(delete(doomed(hand.session, hand.ref, "gpu"), hand.session, hand.wait(), How(drain=drain)))
 
 
 def cordoned(hand: Hand) -> list[bool]:

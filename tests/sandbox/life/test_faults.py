@@ -43,19 +43,28 @@ AFTER: dict[str, dict[str, Any]] = {
 """What a verb makes of the pool; `delete` leaves none."""
 CALLS: dict[str, dict[str, str]] = {
     "gke": {
-        **{"create": "CreateNodePool", "scale": "SetNodePoolSize", "delete": "DeleteNodePool"},
+        "create": "CreateNodePool",
+        "scale": "SetNodePoolSize",
+        "delete": "DeleteNodePool",
         **dict.fromkeys(("apply", "update"), "UpdateNodePool"),
-        **{"list": "ListNodePools", "wait": "GetNodePool", "show": "GetNodePool"},
+        "list": "ListNodePools",
+        "wait": "GetNodePool",
+        "show": "GetNodePool",
     },
     "aks": {
         **dict.fromkeys(("create", "apply", "scale", "update"), "AgentPools_CreateOrUpdate"),
-        **{"delete": "AgentPools_Delete"},
-        **{"list": "AgentPools_List", "wait": "AgentPools_Get", "show": "AgentPools_Get"},
+        "delete": "AgentPools_Delete",
+        "list": "AgentPools_List",
+        "wait": "AgentPools_Get",
+        "show": "AgentPools_Get",
     },
     "eks": {
-        **{"create": "CreateNodegroup", "delete": "DeleteNodegroup"},
+        "create": "CreateNodegroup",
+        "delete": "DeleteNodegroup",
         **dict.fromkeys(("apply", "scale", "update"), "UpdateNodegroupConfig"),
-        **{"list": "ListNodegroups", "wait": "DescribeNodegroup", "show": "DescribeNodegroup"},
+        "list": "ListNodegroups",
+        "wait": "DescribeNodegroup",
+        "show": "DescribeNodegroup",
     },
 }
 """The call that a verb cannot do without; that of `verify` is Kubernetes' own."""

@@ -59,6 +59,10 @@ class AksSession:
             models = list(self._arm.pools().list(*self._where))
         return tuple(observed(model.as_dict(), self._cluster) for model in models)
 
+    def leftovers(self, pool: str) -> Sequence[Resource]:  # noqa: ARG002 - a pool is all that there is of it
+        """Nothing: an agent pool has no resources beside it."""
+        return ()
+
     def apply(self, change: Change) -> Operation:
         """Begin a create, update or delete. The same change again finds what is there or in flight.
 
@@ -141,7 +145,7 @@ class AksSession:
         tag = change.tag
         for attempt in range(_TRIES):
             try:
-                sent = self._send_delete(change.name, tag)
+                sent = self._send_delete(change.name, tag, force=change.force)
                 if sent.status == _NOT_THERE:
                     return self._finished(change, OperationKind.DELETE)
                 return self._begun(change, OperationKind.DELETE, sent.url)
@@ -156,12 +160,12 @@ class AksSession:
                 tag = seen.tag if change.tag else None
         raise Internal("a delete ended without an answer")
 
-    def _send_delete(self, name: str, tag: str | None) -> Answer:
+    def _send_delete(self, name: str, tag: str | None, *, force: bool) -> Answer:
+        """With `force` pods that a PodDisruptionBudget guards go too; without, AKS ends in PodDrainFailure."""
         call = self._arm.pools().begin_delete
+        how = {"etag": tag, "match_condition": self._match(tag), "ignore_pod_disruption_budget": force or None}
         with self._view.missing():
-            return self._arm.write(
-                "AgentPools_Delete", call, *self._where, name, etag=tag, match_condition=self._match(tag)
-            )
+            return self._arm.write("AgentPools_Delete", call, *self._where, name, **how)
 
     def _as_planned(self, change: Change, seen: Observed) -> bool:
         """Nothing but the node count has changed since the delete was planned."""

@@ -77,6 +77,14 @@ class EksSession:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 return tuple(found for found in pool.map(self.observe, names) if found is not None)
 
+    def leftovers(self, pool: str) -> Sequence[Resource]:
+        """The launch template of a group that is gone."""
+        with translating():
+            if self._describe(pool) is not None:
+                return ()
+            found = self._templates.find(pool)
+            return (found,) if found else ()
+
     def apply(self, change: Change) -> Operation:
         """Begin a create, update or delete. The same change again finds what is there or in flight.
 

@@ -44,10 +44,15 @@ class Templates:
         name = template_name(self._door.cluster.name, pool)
         if said.get("name") != name:
             return None
+        return self.find(pool, str(said.get("version") or "$Default"))
+
+    def find(self, pool: str, version: str = "$Latest") -> Resource | None:
+        """The template that is the pool's own by name and tags, whether the pool is there or not."""
+        name = template_name(self._door.cluster.name, pool)
         found = self._find(name)
         if found is None or not self._is_own(found, pool):
             return None
-        data = self._data(name, str(said.get("version") or "$Default"))
+        data = self._data(name, version)
         return None if data is None else self._resource(name, pool, data, found.get("Tags") or [])
 
     def foreign(self, group: Json) -> Resource | None:

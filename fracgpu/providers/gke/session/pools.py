@@ -67,6 +67,10 @@ class GkeSession:
             answer = self._api.read("ListNodePools", {"parent": self._view.name})
         return tuple(observed(body, self._cluster) for body in answer.get("nodePools", ()))
 
+    def leftovers(self, pool: str) -> Sequence[Resource]:  # noqa: ARG002 - a pool is all that there is of it
+        """Nothing: a node pool has no resources beside it."""
+        return ()
+
     def apply(self, change: Change) -> Operation:
         """Begin a create, update or delete. The same change again finds what is there or in flight.
 
