@@ -6,6 +6,7 @@ To a cloud a program that was ended by force is one that is never heard of again
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from fracgpu.errors import FracgpuError
 from fracgpu.operations.outcome import Outcome
 from fracgpu.operations.planning import Choices
 from fracgpu.providers import Phase
-from tests.life import HOUR, MINUTE, Hand, Severed, spec
+from tests.life import HOUR, MINUTE, Hand, PushedClock, Severed, spec
 from tests.sandbox.conftest import Sandbox
 
 MIG: dict[str, Any] = {"machine": "p4d.24xlarge", "sharing": {"mig": {"profile": "1g.5gb"}}}
@@ -58,6 +59,26 @@ JOURNEYS: dict[str, tuple[dict[str, Any] | None, dict[str, Any] | None, list[str
 """The pool that is there (None: none), the one that is wanted, and the calls that make the one of the other."""
 
 
+class Ended(BaseException):
+    """No handler of the program's own sees it."""
+
+
+@dataclass
+class LastPause(PushedClock):
+    """The program that has been cut off ends in its next pause."""
+
+    sandbox: Sandbox
+    cut: Severed
+
+    def __post_init__(self) -> None:
+        super().__init__(self.sandbox)
+
+    def sleep(self, seconds: float) -> None:
+        if self.cut.cut:
+            raise Ended
+        super().sleep(seconds)
+
+
 @pytest.fixture
 def sandbox_here(world: Sandbox, unhurried: Sandbox) -> Iterator[Sandbox]:
     """A world whose faults the test replaces by its own."""
@@ -99,7 +120,8 @@ def test_a_second_run_converges(sandbox_here: Sandbox, journey: str, step: int, 
     hand, go = begin(sandbox_here, journey)
     sandbox_here.world.operation_seconds = HOUR if done and step == len(JOURNEYS[journey][2]) else MINUTE
     sandbox_here.world.faults = cut = Severed(step, done=done)
-    with pytest.raises(FracgpuError):
+    hand.clock = LastPause(sandbox_here, cut)
+    with pytest.raises((FracgpuError, Ended)):
         go(hand)
     assert cut.cut
     sandbox_here.world.faults = Severed()
