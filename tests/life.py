@@ -152,7 +152,7 @@ class Hand:
     def found(self, name: str = NAME) -> Observed:
         return found(self.session, name, self.clock)
 
-    def list(self) -> Sequence[Observed]:
+    def pools(self) -> Sequence[Observed]:
         return asked(self.session.list, self.clock)
 
     def observe(self, name: str = NAME) -> Observed | None:

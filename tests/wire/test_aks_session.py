@@ -334,7 +334,7 @@ def refusal(session: Session, sandbox: Sandbox, call: str = "AgentPools_CreateOr
 FAULTS: list[tuple[Json, type[FracgpuError], str]] = [
     ({"status": 429, "retry_after": 90}, Throttled, "Throttled"),
     ({"status": 503, "message": "down"}, Unreachable, "InternalServerError"),
-    ({"status": 500, "message": "broken"}, CloudError, "InternalServerError"),
+    ({"status": 500, "message": "broken"}, Unreachable, "InternalServerError"),
     ({"status": 401}, NotSignedIn, "InvalidAuthenticationToken"),
     ({"status": 403, "message": "not authorized to perform action 'x/write'"}, Forbidden, "AuthorizationFailed"),
     ({"status": 400, "code": "ErrCode_InsufficientVCPUQuota"}, Quota, "ErrCode_InsufficientVCPUQuota"),

@@ -294,7 +294,7 @@ QUOTA = (
         ({"code": "FAILED_PRECONDITION"}, "busy", 8),
         ({"code": "RESOURCE_EXHAUSTED"}, "busy", 8),
         ({"code": "RESOURCE_EXHAUSTED", "message": "slow down"}, "throttled", 9),
-        ({"code": "INTERNAL"}, "cloud-error", 9),
+        ({"code": "INTERNAL"}, "unreachable", 9),
         ({"code": "INVALID_ARGUMENT", "message": "bad"}, "cloud-error", 9),
         ({"code": "UNAVAILABLE"}, "unreachable", 9),
         ({"code": "DEADLINE_EXCEEDED"}, "unreachable", 9),

@@ -30,7 +30,7 @@ WRITES: dict[str, Callable[[Hand], Any]] = {
 READS: dict[str, Callable[[Hand], Any]] = {
     "wait": Hand.waits,
     "verify": Hand.verify,
-    "list": Hand.list,
+    "list": Hand.pools,
     "show": Hand.found,
 }
 VERBS = WRITES | READS

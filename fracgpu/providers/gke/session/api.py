@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from google.api_core import exceptions
-from google.api_core.retry import Retry, if_exception_type
+from google.api_core.retry import Retry
 from google.auth.exceptions import GoogleAuthError, TransportError
 from google.cloud.container_v1.types import cluster_service
 from google.protobuf import json_format
@@ -19,15 +19,21 @@ from fracgpu.plan import Json
 from fracgpu.providers.gke.failures import SIGN_IN, Said, translated
 
 READ_SECONDS, WRITE_SECONDS = 15.0, 45.0
-_AGAIN = Retry(
-    predicate=if_exception_type(
-        exceptions.ServiceUnavailable, exceptions.TooManyRequests, exceptions.InternalServerError
-    ),
-    initial=0.2,
-    maximum=1.0,
-    multiplier=2.0,
-    timeout=4.0,
-)
+
+
+def _passes(error: BaseException) -> bool:
+    """An answer that another one soon after may better; not one that says itself when to ask again."""
+    if isinstance(error, exceptions.TooManyRequests):
+        return _retry_info(error) is None
+    return isinstance(error, (exceptions.ServiceUnavailable, exceptions.InternalServerError))
+
+
+def _retry_info(error: Any) -> Any:
+    details = getattr(error, "details", None) or ()
+    return next((one for one in details if isinstance(one, error_details_pb2.RetryInfo)), None)
+
+
+_AGAIN = Retry(predicate=_passes, initial=0.2, maximum=1.0, multiplier=2.0, timeout=4.0)
 """Reads are asked again for a few seconds; the SDK's own twenty would keep a person waiting for an endpoint that is
 down."""
 
@@ -83,7 +89,7 @@ def _of(error: Any, call: str) -> FracgpuError:
     code = status.name if status else {504: "DEADLINE_EXCEEDED", 503: "UNAVAILABLE"}.get(error.code, "UNKNOWN")
     details = getattr(error, "details", None) or ()
     request = next((one for one in details if isinstance(one, error_details_pb2.RequestInfo)), None)
-    again = next((one for one in details if isinstance(one, error_details_pb2.RetryInfo)), None)
+    again = _retry_info(error)
     said = Said(
         code=code,
         message=str(getattr(error, "message", error)),
