@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,16 @@ STEPS: dict[str, tuple[str, dict[str, Any] | None, dict[str, Any], str]] = {
 
 
 @pytest.fixture
-def found(world: Sandbox, home: Path) -> Sandbox:
-    """The sandbox as one that other processes find; they live by the real clock, so operations are short."""
+def found(world: Sandbox, home: Path) -> Iterator[Sandbox]:
+    """The sandbox as one that other processes find; they live by the real clock, so operations are short.
+
+    The call that was held is over before the next test, whose world it would be done in.
+    """
     here = Endpoints(world.http, world.grpc, world.server.id, world.token, os.getpid())
     folder.write_state(folder.state_folder(), here)
     world.world.operation_seconds = 0.2
-    return world
+    yield world
+    time.sleep(HELD)
 
 
 @pytest.mark.parametrize("step", STEPS)
