@@ -7,7 +7,7 @@ from collections.abc import Callable
 from werkzeug.wrappers import Response
 
 from fracgpu.sandbox.aks import body as grammar
-from fracgpu.sandbox.aks import compute, pools, quota
+from fracgpu.sandbox.aks import compute, errors, pools, quota, versions
 from fracgpu.sandbox.aks.cluster import cluster_view, credential, pool_view
 from fracgpu.sandbox.aks.errors import ArmError
 from fracgpu.sandbox.aks.request import Call, folded
@@ -66,6 +66,42 @@ def _abort(call: Call) -> Response:
     return Response(status=204)
 
 
+def _abort_cluster(call: Call) -> Response:
+    cluster = call.cluster(parent=False)
+    for pool in cluster.pools.values():
+        pools.abort(call.world, cluster, pool)
+    return Response(status=204)
+
+
+def _upgrade_image(call: Call) -> Response:
+    cluster = call.cluster()
+    pool = call.pool(cluster)
+    if pool is None:
+        raise call.missing_pool()
+    operation = pools.renew(call.world, cluster, pool, call.fault)
+    return json_response(pool_view(cluster, pool), 202, call.started(operation))
+
+
+def _pool_upgrades(call: Call) -> Response:
+    cluster = call.cluster()
+    pool = call.pool(cluster)
+    if pool is None:
+        raise call.missing_pool()
+    return json_response(versions.pool_upgrades(cluster, pool))
+
+
+def _pool_versions(call: Call) -> Response:
+    return json_response(versions.pool_versions(call.cluster()))
+
+
+def _cluster_upgrades(call: Call) -> Response:
+    return json_response(versions.cluster_upgrades(call.cluster(parent=False)))
+
+
+def _kubernetes_versions(_: Call) -> Response:
+    return json_response(versions.kubernetes_versions())
+
+
 def _get_cluster(call: Call) -> Response:
     return json_response(cluster_view(call.cluster(parent=False)))
 
@@ -101,6 +137,24 @@ def _usages(call: Call) -> Response:
     return json_response({"value": rows})
 
 
+def _list_groups(call: Call) -> Response:
+    wanted = call.names["subscription"]
+    known = [cluster.path for cluster in call.world.clusters.values() if cluster.cloud is Cloud.AKS]
+    groups = {path[1]: None for path in known if path[0].lower() == wanted.lower()}
+    return json_response({"value": [_group(wanted, name) for name in groups]})
+
+
+def _get_group(call: Call) -> Response:
+    if call.names["group"].startswith("missing-"):
+        raise errors.group_not_found(call.names["group"])
+    return json_response(_group(call.names["subscription"], call.names["group"]))
+
+
+def _group(subscription: str, name: str) -> Json:
+    named = {"id": f"/subscriptions/{subscription}/resourceGroups/{name}", "name": name, "location": LOCATION}
+    return {**named, "type": "Microsoft.Resources/resourceGroups", "properties": {"provisioningState": "Succeeded"}}
+
+
 def _list_subscriptions(call: Call) -> Response:
     known = {cluster.path[0]: None for cluster in call.world.clusters.values() if cluster.cloud is Cloud.AKS}
     return json_response({"value": [_subscription(one) for one in known]})
@@ -129,12 +183,21 @@ CALLS: dict[str, Callable[[Call], Response]] = {
     "AgentPools_CreateOrUpdate": _put_pool,
     "AgentPools_Delete": _delete_pool,
     "AgentPools_AbortLatestOperation": _abort,
+    "AgentPools_GetUpgradeProfile": _pool_upgrades,
+    "AgentPools_UpgradeNodeImageVersion": _upgrade_image,
+    "AgentPools_GetAvailableAgentPoolVersions": _pool_versions,
     "AgentPools_List": _list_pools,
     "ManagedClusters_Get": _get_cluster,
     "ManagedClusters_ListByResourceGroup": _list_clusters,
     "ManagedClusters_List": _list_clusters,
+    "ManagedClusters_AbortLatestOperation": _abort_cluster,
+    "ManagedClusters_GetUpgradeProfile": _cluster_upgrades,
     "ManagedClusters_ListClusterUserCredentials": _credential,
+    "ManagedClusters_ListClusterAdminCredentials": _credential,
+    "ManagedClusters_ListKubernetesVersions": _kubernetes_versions,
     "OperationStatus_Get": _operation,
+    "ResourceGroups_List": _list_groups,
+    "ResourceGroups_Get": _get_group,
     "Subscriptions_List": _list_subscriptions,
     "Subscriptions_Get": _get_subscription,
     "Tenants_List": _list_tenants,

@@ -36,6 +36,8 @@ def cluster_view(cluster: Cluster) -> Json:
             "agentPoolProfiles": pools,
             "nodeResourceGroup": f"MC_{group}_{name}_{LOCATION}",
             "enableRBAC": True,
+            # What a cluster with a managed identity shows; az fails without it (`aks show`, `aks list`).
+            "servicePrincipalProfile": {"clientId": "msi"},
             "maxAgentPools": 100,
             "networkProfile": _NETWORK,
         },

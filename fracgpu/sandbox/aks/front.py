@@ -23,7 +23,8 @@ _CLUSTERS = r"/providers/Microsoft\.ContainerService/managedClusters"
 _GROUP = _SUBSCRIPTION + r"/resourceGroups/(?P<group>[^/]+)"
 _CLUSTER = _GROUP + _CLUSTERS + r"/(?P<cluster>[^/]+)"
 _POOL = _CLUSTER + r"/agentPools/(?P<pool>[^/]+)"
-_OPERATION = r"/providers/Microsoft\.ContainerService/locations/[^/]+/operations/(?P<operation>[^/]+)"
+_LOCATION = r"/providers/Microsoft\.ContainerService/locations/[^/]+"
+_OPERATION = _LOCATION + r"/operations/(?P<operation>[^/]+)"
 _COMPUTE = _SUBSCRIPTION + r"/providers/Microsoft\.Compute"
 
 ROUTES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
@@ -33,12 +34,21 @@ ROUTES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("PUT", _POOL, "AgentPools_CreateOrUpdate"),
         ("DELETE", _POOL, "AgentPools_Delete"),
         ("POST", _POOL + "/abort", "AgentPools_AbortLatestOperation"),
+        ("GET", _POOL + "/upgradeProfiles/default", "AgentPools_GetUpgradeProfile"),
+        ("POST", _POOL + "/upgradeNodeImageVersion", "AgentPools_UpgradeNodeImageVersion"),
         ("GET", _CLUSTER + "/agentPools", "AgentPools_List"),
+        ("GET", _CLUSTER + "/availableAgentPoolVersions", "AgentPools_GetAvailableAgentPoolVersions"),
+        ("GET", _CLUSTER + "/upgradeProfiles/default", "ManagedClusters_GetUpgradeProfile"),
+        ("POST", _CLUSTER + "/abort", "ManagedClusters_AbortLatestOperation"),
         ("GET", _CLUSTER, "ManagedClusters_Get"),
         ("GET", _GROUP + _CLUSTERS, "ManagedClusters_ListByResourceGroup"),
         ("GET", _SUBSCRIPTION + _CLUSTERS, "ManagedClusters_List"),
         ("POST", _CLUSTER + "/listClusterUserCredential", "ManagedClusters_ListClusterUserCredentials"),
+        ("POST", _CLUSTER + "/listClusterAdminCredential", "ManagedClusters_ListClusterAdminCredentials"),
+        ("GET", _SUBSCRIPTION + _LOCATION + "/kubernetesVersions", "ManagedClusters_ListKubernetesVersions"),
         ("GET", _SUBSCRIPTION + _OPERATION, "OperationStatus_Get"),
+        ("GET", _SUBSCRIPTION + "/resourceGroups", "ResourceGroups_List"),
+        ("GET", _GROUP, "ResourceGroups_Get"),
         ("GET", "/subscriptions", "Subscriptions_List"),
         ("GET", _SUBSCRIPTION, "Subscriptions_Get"),
         ("GET", "/tenants", "Tenants_List"),

@@ -86,6 +86,15 @@ def delete(world: World, cluster: Cluster, pool: Pool, fault: Fault | None) -> O
     return operation
 
 
+def renew(world: World, cluster: Cluster, pool: Pool, fault: Fault | None) -> Operation:
+    """Start to give the nodes the newest image: each is made anew. Raises ArmError when the cluster is busy."""
+    refuse_if_busy(cluster)
+    pool.state = "UpgradingNodeImageVersion"
+    operation = _begin(world, cluster, "UpgradingNodeImageVersion", pool, fault)
+    world.touch(cluster)
+    return operation
+
+
 def abort(world: World, cluster: Cluster, pool: Pool) -> None:
     """End what is in flight on the pool, as it stands."""
     for operation in list(cluster.running()):
@@ -181,7 +190,7 @@ def _coming_error(world: World, cluster: Cluster, before: Json, after: Json, fau
 
 def _begin(world: World, cluster: Cluster, doing: str, pool: Pool, fault: Fault | None) -> Operation:
     outcome = fault.outcome if fault else None
-    finish = _deleted if doing == "Deleting" else _made
+    finish = _ENDS.get(doing, _made)
     return world.begin(cluster, doing, pool.name, finish, id=str(uuid.uuid4()), outcome=outcome)
 
 
@@ -191,7 +200,8 @@ def _made(operation: Operation) -> None:
     wanted = _wanted(pool.body)
     if error is None:
         pool.state = "Succeeded"
-        pool.size = pool.body["count"] = wanted
+        pool.body["count"] = wanted
+        pool.size = 0 if pool.body["powerState"]["code"] == "Stopped" else wanted
         return
     pool.state = "Failed"
     pool.body["status"] = {"provisioningError": error}
@@ -210,6 +220,20 @@ def _deleted(operation: Operation) -> None:
         }
         return
     del operation.cluster.pools[name]
+
+
+def _renewed(operation: Operation) -> None:
+    pool = operation.cluster.pools[operation.pool or ""]
+    if operation.outcome in ("failed", "partial"):
+        pool.state = "Failed"
+        operation.error = {"code": "InternalOperationError", "message": "Internal server error"}
+        return
+    pool.state = "Succeeded"
+    pool.incarnation += 1
+
+
+_ENDS = {"Deleting": _deleted, "UpgradingNodeImageVersion": _renewed}
+"""How operations end that do not make or change a pool."""
 
 
 def _wanted(pool: Json) -> int:

@@ -102,8 +102,8 @@ def _same(before: Any, after: Any) -> bool:
 
 
 def _said(value: Any) -> Any:
-    """None for every way of saying nothing; a pool of regular priority does not say so."""
-    return None if value in (None, False, 0, "", [], "Regular") else value
+    """None for every way of saying nothing; a pool of regular priority does not say so, nor what Spot would be."""
+    return None if value in (None, False, 0, "", [], "Regular", "Delete", -1) else value
 
 
 def _size(world: World, name: str, pool: Properties) -> None:
@@ -137,7 +137,8 @@ def _counts(pool: Properties) -> None:
 
 def _spot(pool: Properties) -> None:
     if not is_spot(pool):
-        if "scaleSetEvictionPolicy" in pool:
+        # Older az sends the defaults of Spot with every pool: https://pypi.org/project/azure-cli/2.80.0/
+        if pool.get("scaleSetEvictionPolicy", "Delete") != "Delete":
             raise invalid_parameter("scaleSetEvictionPolicy", "It needs scaleSetPriority Spot.")
         return
     if pool["mode"] == "System":

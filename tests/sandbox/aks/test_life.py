@@ -38,6 +38,29 @@ def test_a_regular_pool_has_a_surge_and_no_priority(put: Put) -> None:
     assert not {"scaleSetPriority", "spotMaxPrice", "scaleSetEvictionPolicy", "nodeLabels", "nodeTaints"} & set(shown)
 
 
+def test_the_defaults_of_spot_in_a_regular_pool_say_nothing(put: Put) -> None:
+    """az 2.80 sends them with every pool, new or not."""
+    unsaid = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1.0}
+    for count in (1, 2):
+        shown = put(count=count, **unsaid).properties.as_dict()
+        assert not set(unsaid) & set(shown)
+
+
+def test_a_stopped_pool_has_no_nodes_and_keeps_its_count(put: Put, sandbox: Sandbox) -> None:
+    put(count=2)
+    stopped = put(count=2, powerState={"code": "Stopped"})
+    assert (stopped.properties.count, pool_of(sandbox).size) == (2, 0)
+    put(count=2, powerState={"code": "Running"})
+    assert pool_of(sandbox).size == 2
+
+
+def test_a_new_node_image_makes_the_nodes_anew(client: Client, put: Put, sandbox: Sandbox) -> None:
+    put()
+    before = pool_of(sandbox).incarnation
+    client.agent_pools.begin_upgrade_node_image_version("sandbox", "sandbox", "gpu").result()
+    assert (pool_of(sandbox).incarnation, pool_of(sandbox).state) == (before + 1, "Succeeded")
+
+
 def test_a_pool_without_a_gpu_has_no_gpu_profile(put: Put) -> None:
     assert put(vmSize="Standard_D4s_v5").properties.gpu_profile is None
 
