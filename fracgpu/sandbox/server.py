@@ -86,7 +86,7 @@ class Server:
     def _tick(self) -> None:
         while not self.stopping.wait(TICK):
             try:
-                self.world.settle()
+                self.world.pass_time()
             except Exception:  # noqa: BLE001
                 traceback.print_exc(file=sys.stderr)
 

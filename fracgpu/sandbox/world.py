@@ -154,6 +154,8 @@ class World:
         """What a cloud puts into a cluster the moment it is first seen (its system pool); set by the front's `app`."""
         self.on_change: list[Callable[[Cluster], None]] = []
         self.on_reset: list[Callable[[], None]] = []
+        self.on_tick: list[Callable[[], None]] = []
+        """What has to happen soon after it is due, though nobody looks; called with the lock held."""
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
@@ -201,6 +203,13 @@ class World:
                     operation.finish(operation)
                 if due:
                     self.touch(cluster)
+
+    def pass_time(self) -> None:
+        """What the ticker does: finish operations and let the fronts follow."""
+        with self.lock:
+            self.settle()
+            for callback in self.on_tick:
+                callback()
 
     def touch(self, cluster: Cluster) -> None:
         """Say that a cluster's pools changed: its nodes are made anew and watchers wake."""

@@ -34,7 +34,7 @@ def pool_versions(cluster: Cluster) -> Json:
 
 def kubernetes_versions() -> Json:
     """The versions of a region, by minor version."""
-    patches = {VERSION: {"upgrades": []}}
+    patches: Json = {VERSION: {"upgrades": []}}
     plan = {"supportPlan": ["KubernetesOfficial", "AKSLongTermSupport"]}
     minor = VERSION.rpartition(".")[0]
     return {"values": [{"version": minor, "isDefault": True, "capabilities": plan, "patchVersions": patches}]}

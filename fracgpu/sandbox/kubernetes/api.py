@@ -16,8 +16,9 @@ from werkzeug.wrappers import Request, Response
 from fracgpu.sandbox import http
 from fracgpu.sandbox.kubernetes import discovery, life, reads, status, writes
 from fracgpu.sandbox.kubernetes.call_names import call_names, verb
+from fracgpu.sandbox.kubernetes.kinds import Kinds
 from fracgpu.sandbox.kubernetes.life import Life
-from fracgpu.sandbox.kubernetes.request import Target, target
+from fracgpu.sandbox.kubernetes.request import WARNINGS, Target, target
 from fracgpu.sandbox.kubernetes.settle import settle
 from fracgpu.sandbox.kubernetes.store import encode
 from fracgpu.sandbox.world import Cloud, Cluster, NoSuchCluster, World
@@ -46,7 +47,13 @@ def app(world: World) -> WSGIApplication:
     def touched(cluster: Cluster) -> None:
         life.of(world, cluster).pools_changed()
 
+    def follow() -> None:
+        for cluster in list(world.clusters.values()):
+            if (living := life.of(world, cluster)).dirty_at is not None:
+                settle(living)
+
     world.on_change.append(touched)
+    world.on_tick.append(follow)
     with world.lock:
         for cluster in world.clusters.values():
             life.of(world, cluster)
@@ -82,10 +89,11 @@ def _respond(world: World, request: Request) -> Response:
     cluster = _cluster(world, cloud, cluster_path.split("~"))
     if path == ["version"]:
         return reads.json_bytes(encode(discovery.version(cluster.cloud)))
-    found = discovery.answer(path, request.headers.get("Accept", ""), request.host)
+    kinds = _kinds(world, cluster)
+    found = discovery.answer(kinds, path, request.headers.get("Accept", ""), request.host)
     if found is not None:
         return Response(encode(found[0]), content_type=found[1])
-    where = target(path)
+    where = target(kinds, path)
     if where is None:
         raise status.no_such_path()
     return _fault(world, request, where) or _act(world, cluster, where, request)
@@ -100,6 +108,11 @@ def _cluster(world: World, cloud: str, path: list[str]) -> Cluster:
             return world.cluster(Cloud(cloud), *path)
     except NoSuchCluster:
         raise status.no_such_path() from None
+
+
+def _kinds(world: World, cluster: Cluster) -> Kinds:
+    with world.lock:
+        return life.of(world, cluster).kinds
 
 
 def _fault(world: World, request: Request, where: Target) -> Response | None:
@@ -141,4 +154,6 @@ def _act(world: World, cluster: Cluster, where: Target, request: Request) -> Res
         if word not in ("get", "list", "watch"):
             settle(living)
             world.changed.notify_all()
+    for text in request.environ.get(WARNINGS, ()):
+        response.headers.add("Warning", '299 - "{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"')))
     return response

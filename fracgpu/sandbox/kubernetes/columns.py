@@ -23,11 +23,12 @@ class Column(NamedTuple):
     wide: bool = False
 
 
-def age(since: str | None) -> str:
-    """A span until now as kubectl writes it: `45s`, `3m20s`, `5h`, `12d`."""
+def age(since: str | None, until: str | None = None) -> str:
+    """A span, until now unless said, as kubectl writes it: `45s`, `3m20s`, `5h`, `12d`."""
     if not since:
         return "<unknown>"
-    seconds = int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds())
+    end = datetime.fromisoformat(until) if until else datetime.now(UTC)
+    seconds = int((end - datetime.fromisoformat(since)).total_seconds())
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if seconds < 120:
         return f"{max(seconds, 0)}s"
@@ -146,6 +147,45 @@ def _involved(event: Json) -> str:
     return f"{involved.get('kind', '').lower()}/{involved.get('name', '')}"
 
 
+def _duration(job: Json) -> str:
+    status = job.get("status") or {}
+    return age(status.get("startTime"), status.get("completionTime"))
+
+
+def _external(service: Json) -> str:
+    spec = service["spec"]
+    if spec.get("type") == "ExternalName":
+        return str(spec.get("externalName", "<none>"))
+    return "<pending>" if spec.get("type") == "LoadBalancer" else "<none>"
+
+
+def _ports(service: Json) -> str:
+    rows = service["spec"].get("ports") or ()
+    return ",".join(f"{row['port']}/{row.get('protocol', 'TCP')}" for row in rows) or "<none>"
+
+
+def _reference(scaler: Json) -> str:
+    about = scaler["spec"].get("scaleTargetRef") or {}
+    return f"{about.get('kind', '')}/{about.get('name', '')}"
+
+
+def of(resource: Resource) -> tuple[Column, ...]:
+    """The columns of a kind; those of a custom kind are what its definition says, or its age."""
+    if resource in COLUMNS:
+        return COLUMNS[resource]
+    if not resource.custom:
+        return PLAIN
+    said = tuple(Column(name, _json_path(path)) for name, path in resource.columns)
+    return (NAME, *(said or (AGE,)))
+
+
+def _json_path(path: str) -> Cell:
+    """The value at a plain JSONPath (`.status.phase`); a path with more to it than names finds nothing."""
+    if path == ".metadata.creationTimestamp":
+        return AGE.cell
+    return _at(*path.strip(".").split("."), default="")
+
+
 COLUMNS: dict[Resource, tuple[Column, ...]] = {
     resources.NODES: (
         NAME,
@@ -172,7 +212,7 @@ COLUMNS: dict[Resource, tuple[Column, ...]] = {
     ),
     resources.NAMESPACES: (NAME, Column("Status", _at("status", "phase")), AGE),
     resources.CONFIG_MAPS: (NAME, Column("Data", _length("data"), "integer"), AGE),
-    resources.BY_PATH["", "v1", "secrets"]: (
+    resources.SECRETS: (
         NAME,
         Column("Type", _at("type")),
         Column("Data", _length("data"), "integer"),
@@ -218,7 +258,7 @@ COLUMNS: dict[Resource, tuple[Column, ...]] = {
         NAME,
         Column("Status", lambda job: "Complete" if job.get("status", {}).get("completionTime") else "Running"),
         Column("Completions", _counts("succeeded", "completions")),
-        Column("Duration", lambda job: age(job.get("status", {}).get("startTime"))),
+        Column("Duration", _duration),
         AGE,
         *_IMAGES,
     ),
@@ -227,6 +267,26 @@ COLUMNS: dict[Resource, tuple[Column, ...]] = {
         Column("Min Available", _at("spec", "minAvailable", default="N/A")),
         Column("Max Unavailable", _at("spec", "maxUnavailable", default="N/A")),
         Column("Allowed Disruptions", _number("status", "disruptionsAllowed"), "integer"),
+        AGE,
+    ),
+    resources.STATEFUL_SETS: (NAME, Column("Ready", _counts("readyReplicas", "replicas")), AGE, *_IMAGES),
+    resources.SERVICE_ACCOUNTS: (NAME, Column("Secrets", _length("secrets"), "integer"), AGE),
+    resources.SERVICES: (
+        NAME,
+        Column("Type", _at("spec", "type")),
+        Column("Cluster-IP", _at("spec", "clusterIP")),
+        Column("External-IP", _external),
+        Column("Port(s)", _ports),
+        AGE,
+        Column("Selector", _selector("spec", "selector"), wide=True),
+    ),
+    resources.SCALERS: (
+        NAME,
+        Column("Reference", _reference),
+        Column("Targets", lambda _: "<unknown>"),
+        Column("MinPods", _at("spec", "minReplicas", default="<unset>")),
+        Column("MaxPods", _at("spec", "maxReplicas"), "integer"),
+        Column("Replicas", _number("status", "currentReplicas"), "integer"),
         AGE,
     ),
     resources.LEASES: (NAME, Column("Holder", _at("spec", "holderIdentity", default="")), AGE),

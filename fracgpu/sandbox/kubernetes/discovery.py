@@ -1,23 +1,28 @@
-"""What the API says about itself: versions, groups, kinds, and as much OpenAPI as clients need to go on.
+"""What the API says about itself: versions, groups and kinds.
 
 Both the plain and the aggregated form (https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/3352-aggregated-discovery).
 """
 
 from __future__ import annotations
 
-from fracgpu.sandbox.kubernetes.resources import RESOURCES, Resource, groups
+from fracgpu.sandbox.kubernetes import openapi
+from fracgpu.sandbox.kubernetes.kinds import Kinds
+from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.world import Cloud, Json
 
-MINOR = "34"
-GIT_VERSIONS = {Cloud.AKS: "v1.34.1", Cloud.GKE: "v1.34.1-gke.2037001", Cloud.EKS: "v1.34.1-eks-3cfe0ce"}
+GIT_VERSIONS = {Cloud.AKS: "v1.34.2", Cloud.GKE: "v1.35.3-gke.1389000", Cloud.EKS: "v1.34.4-eks-3cfe0ce"}
+"""What each cloud's own API says its clusters run, which their nodes do too."""
+
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+Groups = dict[str, dict[str, list[Resource]]]
 
 
 def version(cloud: Cloud) -> Json:
     """`/version`."""
+    major, minor, _ = GIT_VERSIONS[cloud].removeprefix("v").split(".", 2)
     return {
-        "major": "1",
-        "minor": MINOR,
+        "major": major,
+        "minor": minor,
         "gitVersion": GIT_VERSIONS[cloud],
         "gitCommit": "",
         "gitTreeState": "clean",
@@ -28,44 +33,45 @@ def version(cloud: Cloud) -> Json:
     }
 
 
-def answer(path: list[str], accept: str, host: str) -> tuple[Json, str] | None:
+def answer(kinds: Kinds, path: list[str], accept: str, host: str) -> tuple[Json, str] | None:
     """The document at a discovery path with its content type; None where the path is not one of discovery."""
-    named = [group for group in groups() if group]
+    groups = kinds.groups()
     if "g=apidiscovery.k8s.io;v=v2" in accept and path in (["api"], ["apis"]):
-        return _aggregated([""] if path == ["api"] else named), AGGREGATED
-    found = _document(path, named, host)
+        core = path == ["api"]
+        return _aggregated({name: rows for name, rows in groups.items() if (name == "") == core}), AGGREGATED
+    found = _document(path, groups, host)
     return None if found is None else (found, "application/json")
 
 
-def _document(path: list[str], named: list[str], host: str) -> Json | None:
+def _document(path: list[str], groups: Groups, host: str) -> Json | None:
+    named = {name: versions for name, versions in groups.items() if name}
     match path:
         case ["api"]:
             addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": host}]
             return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
         case ["apis"]:
-            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in named]}
+            rows = [_group(name, versions) for name, versions in named.items()]
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": rows}
         case ["apis", group] if group in named:
-            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
-        case ["openapi", "v3"]:
-            return {"paths": {_gv(one): {"serverRelativeURL": f"/openapi/v3/{_gv(one)}?hash=1"} for one in groups()}}
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, named[group])}
         case ["openapi", "v3", *rest]:
-            return next((_openapi(one) for one in groups() if rest == _gv(one).split("/")), None)
+            return openapi.answer(rest, groups)
+        case ["api", "v1"]:
+            return _resource_list("v1", groups[""]["v1"])
+        case ["apis", group, version] if version in named.get(group, {}):
+            return _resource_list(f"{group}/{version}", named[group][version])
         case _:
-            return next((_resource_list(one, "v1") for one in groups() if path == _gv(one).split("/")), None)
+            return None
 
 
-def _gv(group: str) -> str:
-    return f"apis/{group}/v1" if group else "api/v1"
+def _group(group: str, versions: dict[str, list[Resource]]) -> Json:
+    rows = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
+    return {"name": group, "versions": rows, "preferredVersion": rows[0]}
 
 
-def _group(group: str) -> Json:
-    row = {"groupVersion": f"{group}/v1", "version": "v1"}
-    return {"name": group, "versions": [row], "preferredVersion": row}
-
-
-def _resource_list(group: str, version: str) -> Json:
+def _resource_list(group_version: str, resources: list[Resource]) -> Json:
     rows: list[Json] = []
-    for resource in groups()[group]:
+    for resource in resources:
         row: Json = {"name": resource.plural, "singularName": resource.kind.lower(), "namespaced": resource.namespaced}
         row |= {"kind": resource.kind, "verbs": list(resource.verbs)}
         if resource.short:
@@ -73,37 +79,62 @@ def _resource_list(group: str, version: str) -> Json:
         if resource.categories:
             row["categories"] = list(resource.categories)
         rows += [row, *(_subresource(resource, name) for name in resource.subresources)]
-    gv = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": gv, "resources": rows}
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": rows}
 
 
-_OTHER_KINDS = {"eviction": ("policy", "Eviction"), "scale": ("autoscaling", "Scale"), "binding": ("", "Binding")}
-_VERBS = {"eviction": ["create"], "binding": ["create"], "log": ["get"], "finalize": ["update"]}
+_OTHER_KINDS = {
+    "eviction": ("policy", "v1", "Eviction"),
+    "scale": ("autoscaling", "v1", "Scale"),
+    "binding": ("", "v1", "Binding"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
+    "exec": ("", "v1", "PodExecOptions"),
+    "attach": ("", "v1", "PodAttachOptions"),
+    "portforward": ("", "v1", "PodPortForwardOptions"),
+    "proxy": ("", "v1", "PodProxyOptions"),
+}
+_VERBS = {
+    "eviction": ["create"],
+    "binding": ["create"],
+    "token": ["create"],
+    "log": ["get"],
+    "finalize": ["update"],
+    "exec": ["create", "get"],
+    "attach": ["create", "get"],
+    "portforward": ["create", "get"],
+    "proxy": ["create", "delete", "get", "patch", "update"],
+}
+
+
+def _kind_below(resource: Resource, name: str) -> tuple[str, str, str]:
+    return _OTHER_KINDS.get(name, (resource.group, resource.version, resource.kind))
 
 
 def _subresource(resource: Resource, name: str) -> Json:
     row: Json = {"name": f"{resource.plural}/{name}", "singularName": "", "namespaced": resource.namespaced}
-    group, kind = _OTHER_KINDS.get(name, (resource.group, resource.kind))
+    group, version, kind = _kind_below(resource, name)
     if group != resource.group:
-        row |= {"group": group, "version": "v1"}
+        row |= {"group": group, "version": version}
     return {**row, "kind": kind, "verbs": _VERBS.get(name, ["get", "patch", "update"])}
 
 
-def _aggregated(names: list[str]) -> Json:
-    items = [_discovered(group, groups()[group]) for group in names]
+def _aggregated(groups: Groups) -> Json:
+    items = [_discovered(group, versions) for group, versions in groups.items()]
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
-def _discovered(group: str, rows: list[Resource]) -> Json:
-    resources = [_discovered_resource(group, resource) for resource in rows]
+def _discovered(group: str, versions: dict[str, list[Resource]]) -> Json:
+    rows = [
+        {"version": version, "resources": [_discovered_resource(one) for one in resources], "freshness": "Current"}
+        for version, resources in versions.items()
+    ]
     metadata = {"name": group, "creationTimestamp": None} if group else {"creationTimestamp": None}
-    return {"metadata": metadata, "versions": [{"version": "v1", "resources": resources, "freshness": "Current"}]}
+    return {"metadata": metadata, "versions": rows}
 
 
-def _discovered_resource(group: str, resource: Resource) -> Json:
+def _discovered_resource(resource: Resource) -> Json:
     row: Json = {
         "resource": resource.plural,
-        "responseKind": {"group": group, "version": "v1", "kind": resource.kind},
+        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.kind.lower(),
         "verbs": list(resource.verbs),
@@ -118,30 +149,5 @@ def _discovered_resource(group: str, resource: Resource) -> Json:
 
 
 def _discovered_sub(resource: Resource, name: str) -> Json:
-    group, kind = _OTHER_KINDS.get(name, (resource.group, resource.kind))
-    response = {"group": group, "version": "v1", "kind": kind}
+    response = dict(zip(("group", "version", "kind"), _kind_below(resource, name), strict=True))
     return {"subresource": name, "responseKind": response, "verbs": _VERBS.get(name, ["get", "patch", "update"])}
-
-
-def _openapi(group: str) -> Json:
-    """Paths only: kubectl looks here for `fieldValidation`, to know that the server validates."""
-    paths: Json = {}
-    for resource in (row for row in RESOURCES if row.group == group):
-        scope = "namespaces/{namespace}/" if resource.namespaced else ""
-        gvk = {"group": group, "version": "v1", "kind": resource.kind}
-        operation = {
-            "parameters": [{"name": name, "in": "query", "schema": {"type": "string"}} for name in _WRITE_PARAMETERS],
-            "responses": {"200": {"description": "OK"}},
-            "x-kubernetes-group-version-kind": gvk,
-        }
-        where = f"/{_gv(group)}/{scope}{resource.plural}"
-        paths[where] = {"post": {**operation, "x-kubernetes-action": "post"}}
-        paths[where + "/{name}"] = {
-            "patch": {**operation, "x-kubernetes-action": "patch"},
-            "put": {**operation, "x-kubernetes-action": "put"},
-        }
-    info = {"title": "Kubernetes", "version": f"v1.{MINOR}.1"}
-    return {"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": {}}}
-
-
-_WRITE_PARAMETERS = ("dryRun", "fieldManager", "fieldValidation", "force")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from fracgpu.sandbox.kubernetes import resources
+from fracgpu.sandbox.kubernetes.kinds import Kinds
 from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.kubernetes.store import Key, Store, timestamp
 from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
@@ -61,6 +62,7 @@ class Life:
         self.world = world
         self.cluster = cluster
         self.store = Store(world.number)
+        self.kinds = Kinds()
         self.machines: dict[str, Machine] = {}
         self.pools: dict[str, object] = {}
         self.daemon_pods: dict[Key, str] = {}
@@ -73,6 +75,7 @@ class Life:
         """When a pod takes its next step: starts, or ends."""
         self.placed: set[str] = set()
         """What `sandbox set` has put into this cluster so far."""
+        self.store.lag = LONG_AGO
         self.dirty_at: float | None = world.now() - LONG_AGO
         self._clock = self.dirty_at
         self._alarms: set[float] = set()
@@ -114,9 +117,10 @@ class Life:
             dirty = [] if self.dirty_at is None else [self.dirty_at]
             due = [time for time in (*self._alarms, *dirty) if time <= present]
             self._clock = max(self._clock, min(due)) if due else present
-            self.store.lag = present - self._clock
             if not due:
+                self.store.lag = 0.0
                 return None
+        self.store.lag = present - self._clock
         self._alarms = {time for time in self._alarms if time > self._clock}
         pools = self.dirty_at is not None and self.dirty_at <= self._clock
         written, self.store.touched = self.store.touched, {}
@@ -139,9 +143,9 @@ class Life:
             involved["namespace"] = metadata["namespace"]
         number = abs(hash((metadata.get("uid"), reason, message))) % 16**16
         key = Key(namespace, f"{metadata['name']}.{number:016x}")
-        before = self.store.find(resources.EVENTS, key)
+        before, when = self.store.find(resources.EVENTS, key), timestamp(self.store.lag)
         if before:
-            self.store.replace(resources.EVENTS, {**before, "count": before["count"] + 1, "lastTimestamp": timestamp()})
+            self.store.replace(resources.EVENTS, {**before, "count": before["count"] + 1, "lastTimestamp": when})
             return
         events = self.store.entries(resources.EVENTS)
         if len(events) >= EVENTS:
@@ -154,8 +158,8 @@ class Life:
                 "reason": reason,
                 "message": message,
                 "source": {"component": by},
-                "firstTimestamp": timestamp(),
-                "lastTimestamp": timestamp(),
+                "firstTimestamp": when,
+                "lastTimestamp": when,
                 "count": 1,
                 "type": "Warning" if warning else "Normal",
                 "eventTime": None,

@@ -96,6 +96,31 @@ _BUDGET: Message = {
 _ATTRIBUTES = {
     number + 1: Field(name, _text) for number, name in enumerate(["namespace", "verb", "group", "version", "resource"])
 }
+_SECONDS = Field("expirationSeconds", int)
+_RULE = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
+_RULES = Field(
+    "rules", _message({number: Field(name, _text, many=True) for number, name in enumerate(_RULE, 1)}), many=True
+)
+_SUBJECT = ("kind", "apiGroup", "name", "namespace")
+_SUBJECTS = Field(
+    "subjects", _message({number: Field(name, _text) for number, name in enumerate(_SUBJECT, 1)}), many=True
+)
+_ROLE = Field(
+    "roleRef", _message({number: Field(name, _text) for number, name in enumerate(("apiGroup", "kind", "name"), 1)})
+)
+_SERVICE_PORT: Message = {
+    1: Field("name", _text),
+    2: Field("protocol", _text),
+    3: Field("port", int),
+    4: Field("targetPort", _int_or_text),
+}
+_SERVICE: Message = {
+    1: Field("ports", _message(_SERVICE_PORT), many=True),
+    2: _map("selector"),
+    3: Field("clusterIP", _text),
+    4: Field("type", _text),
+    10: Field("externalName", _text),
+}
 _KINDS: dict[str, Message] = {
     "Namespace": {1: _META},
     "ServiceAccount": {1: _META},
@@ -125,6 +150,24 @@ _KINDS: dict[str, Message] = {
         2: Field("spec", _message({1: Field("resourceAttributes", _message(_ATTRIBUTES))})),
     },
     "SelfSubjectReview": {1: _META},
+    "SelfSubjectRulesReview": {1: _META, 2: Field("spec", _message({1: Field("namespace", _text)}))},
+    "TokenRequest": {1: _META, 2: Field("spec", _message({1: Field("audiences", _text, many=True), 4: _SECONDS}))},
+    "Role": {1: _META, 2: _RULES},
+    "ClusterRole": {1: _META, 2: _RULES},
+    "RoleBinding": {1: _META, 2: _SUBJECTS, 3: _ROLE},
+    "ClusterRoleBinding": {1: _META, 2: _SUBJECTS, 3: _ROLE},
+    "PriorityClass": {
+        1: _META,
+        2: Field("value", int),
+        3: Field("globalDefault", bool),
+        4: Field("description", _text),
+        5: Field("preemptionPolicy", _text),
+    },
+    "ResourceQuota": {
+        1: _META,
+        2: Field("spec", _message({1: _map("hard", _QUANTITY), 2: Field("scopes", _text, many=True)})),
+    },
+    "Service": {1: _META, 2: Field("spec", _message(_SERVICE))},
 }
 
 

@@ -35,6 +35,8 @@ def get(life: Life, target: Target, request: Request) -> Response:
         return json_bytes(encode(scale_of(entry.object)))
     if target.subresource == "log":
         return Response(log_of(entry.object), content_type="text/plain")
+    if target.subresource in NEEDS_A_CONTAINER:
+        return nothing_runs(life, target, request)
     if table.wanted(request.headers.get("Accept", "")):
         return json_bytes(encode(_table(target, [entry], {"resourceVersion": str(entry.version)}, request)))
     return json_bytes(entry.encoded())
@@ -48,13 +50,34 @@ def scale_of(body: Json) -> Json:
     return {**head, "spec": {"replicas": replicas}, "status": {"replicas": counted}}
 
 
+NEEDS_A_CONTAINER = {
+    "exec": "run a command in",
+    "attach": "attach to",
+    "portforward": "forward a port to",
+    "proxy": "answer a request",
+    "ephemeralcontainers": "debug",
+}
+"""What is asked of a container itself, and what that is."""
+
+
+def nothing_runs(life: Life, target: Target, request: Request) -> Response:  # noqa: ARG001
+    """Refuse what a container would have to do; 404 comes first, for a pod that is not there."""
+    life.store.get(target.resource, target.key)
+    raise status.nothing_runs(str(target.name), NEEDS_A_CONTAINER[target.subresource])
+
+
 def log_of(pod: Json) -> str:
-    """The last words of a container that failed; nothing is run, so others say nothing."""
+    """The last words of a container that failed. Raises 500 where there are none: nothing is run, so nothing is said.
+
+    A pod without a node has an empty log, as on a real cluster.
+    """
     lines = []
     for part in ("initContainerStatuses", "containerStatuses"):
         for row in pod.get("status", {}).get(part) or ():
             message = (row.get("lastState") or {}).get("terminated", {}).get("message")
             lines += [f"E {message}\n"] if message else []
+    if not lines and pod["spec"].get("nodeName"):
+        raise status.nothing_runs(pod["metadata"]["name"], "log")
     return "".join(lines)
 
 
@@ -214,11 +237,3 @@ class _Watcher:
             return not readable or bool(self._socket.recv(1, socket.MSG_PEEK))
         except ENDED:
             return False
-
-
-def review(target: Target, body: Json) -> Json:
-    """Answers to "may I?" and "who am I?": everything, and the one user there is."""
-    if target.resource.plural == "selfsubjectreviews":
-        user = {"username": "sandbox", "groups": ["system:masters", "system:authenticated"]}
-        return {**body, "status": {"userInfo": user}}
-    return {**body, "status": {"allowed": True, "reason": "the sandbox allows everything"}}

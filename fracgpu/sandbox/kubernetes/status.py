@@ -28,9 +28,10 @@ class ApiError(Exception):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         }
+        if self.reason:
+            status["reason"] = self.reason
         if self.details:
             status["details"] = self.details
         return status
@@ -48,7 +49,21 @@ def not_found(resource: Resource, name: str) -> ApiError:
 
 
 def no_such_path() -> ApiError:
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
+    # The empty details are the real server's; kubectl debug reads them without a look.
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {"causes": []})
+
+
+def nothing_runs(pod: str, what: str) -> ApiError:
+    """What would need a container that runs: the sandbox has none, and says so as a kubelet out of reach is told of."""
+    message = f"error dialing backend: the sandbox runs no containers: pod {pod} has nothing to {what}"
+    return ApiError(500, "InternalError", message)
+
+
+def not_declared(what: str, paths: list[str]) -> ApiError:
+    """A server-side apply with fields that its kind does not know."""
+    fields = [f".{path}: field not declared in schema" for path in paths]
+    text = fields[0] if len(fields) == 1 else "errors:\n" + "\n".join(f"  {field}" for field in fields)
+    return ApiError(500, "", f"failed to create typed patch object ({what}): {text}")
 
 
 def already_exists(resource: Resource, name: str) -> ApiError:
@@ -117,8 +132,8 @@ def success(resource: Resource, name: str, uid: str) -> Json:
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
 
 
-def invalid_options(field: str, message: str) -> ApiError:
+def invalid_options(field: str, message: str, reason: str = "FieldValueRequired") -> ApiError:
     """422 about the options of a patch."""
-    cause = {"reason": "FieldValueRequired", "message": message, "field": field}
+    cause = {"reason": reason, "message": message, "field": field}
     text = f'PatchOptions.meta.k8s.io "" is invalid: {field}: {message}'
     return ApiError(422, "Invalid", text, {"group": "meta.k8s.io", "kind": "PatchOptions", "causes": [cause]})

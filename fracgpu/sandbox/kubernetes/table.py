@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fracgpu.sandbox.kubernetes.columns import COLUMNS, PLAIN, Column
+from fracgpu.sandbox.kubernetes.columns import Column, of
 from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.world import Json
 
@@ -19,7 +19,7 @@ def wanted(accept: str) -> bool:
 
 def table(resource: Resource, bodies: Iterable[Json], metadata: Json, include: str = "Metadata") -> Json:
     """A `Table`; `include` is Metadata, Object or None, as the query's `includeObject`."""
-    columns = COLUMNS.get(resource, PLAIN)
+    columns = of(resource)
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",

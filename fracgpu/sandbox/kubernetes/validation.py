@@ -1,15 +1,17 @@
-"""What the API server refuses, and what it fills in, as far as programs come across it.
+"""What the API server refuses of an object that it could read, as far as programs come across it.
 
 Wording: https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go
 """
 
 from __future__ import annotations
 
+import json
 import re
 
 from fracgpu.sandbox.kubernetes import resources, status
 from fracgpu.sandbox.kubernetes.quantity import number
 from fracgpu.sandbox.kubernetes.resources import Resource
+from fracgpu.sandbox.kubernetes.selectors import matches
 from fracgpu.sandbox.world import Json
 
 Cause = tuple[str, str, str]
@@ -33,48 +35,33 @@ _NAME_TEXT = (
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
 _FROZEN = "Forbidden: field is immutable when `immutable` is set"
-_POD_FROZEN = "Forbidden: pod updates may not change fields other than `spec.containers[*].image`"
+_POD_FROZEN = (
+    "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
+    "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+_POD_OPEN = {"activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"}
+_MISMATCH = "`selector` does not match template `labels`"
+_FIXED = "field is immutable"
 _ANY_NAME = {"clusterroles", "clusterrolebindings", "roles", "rolebindings"}
-_KNOWN: dict[Resource, set[str]] = {
-    resources.CONFIG_MAPS: {"apiVersion", "kind", "metadata", "data", "binaryData", "immutable"},
-    **{
-        row: {"apiVersion", "kind", "metadata", "spec", "status"}
-        for row in (resources.NODES, resources.PODS, resources.NAMESPACES, resources.DAEMON_SETS, resources.DEPLOYMENTS)
-    },
-}
 _NATIVE = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
-def validate(resource: Resource, body: Json, before: Json | None = None) -> None:
-    """Raise 400 for what cannot be decoded and 422 for what is not allowed."""
-    _decodable(resource, body)
-    name = body["metadata"].get("name") or ""
-    causes = [*_metadata(resource, body["metadata"]), *_immutable(resource, body, before)]
+def validate(resource: Resource, body: Json) -> None:
+    """Raise 422 for what is not allowed, 400 for a quantity that is none."""
+    causes = _metadata(resource, body["metadata"])
     if resource is resources.NODES:
         causes += _taints(body)
-    if before is None:
-        causes += _containers(resource, body)
+    causes += [*_selects_itself(resource, body), *_numbers(resource, body), *_containers(resource, body)]
     if causes:
-        raise status.invalid(resource, name, causes)
+        raise status.invalid(resource, body["metadata"].get("name") or "", causes)
 
 
-def _decodable(resource: Resource, body: Json) -> None:
-    unknown = sorted(set(body) - _KNOWN.get(resource, set(body)))
-    if unknown:
-        raise status.bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-            f'strict decoding error: unknown field "{unknown[0]}"'
-        )
-    texts = {f".metadata.{part}": body["metadata"].get(part) or {} for part in ("labels", "annotations")}
-    if resource is resources.CONFIG_MAPS:
-        texts[".data"] = body.get("data") or {}
-    for where, values in texts.items():
-        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-            field = f"ObjectMeta{where}" if "metadata" in where else f"{resource.kind}{where}"
-            raise status.bad_request(
-                f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-                f"json: cannot unmarshal into Go struct field {field} of type string"
-            )
+def check_unchanged(resource: Resource, body: Json, before: Json | None) -> None:
+    """Raise 422 for a change, with the defaults filled in, of what stays as it was made."""
+    causes = [] if before is None else _immutable(resource, body, before)
+    if causes:
+        raise status.invalid(resource, body["metadata"]["name"], causes)
 
 
 def _metadata(resource: Resource, metadata: Json) -> list[Cause]:
@@ -100,15 +87,80 @@ def _label(field: str, key: str, value: str) -> list[Cause]:
     return []
 
 
-def _immutable(resource: Resource, body: Json, before: Json | None) -> list[Cause]:
-    if before is None:
-        return []
+def _immutable(resource: Resource, body: Json, before: Json) -> list[Cause]:
     if resource is resources.CONFIG_MAPS and before.get("immutable"):
         same = body.get("data") == before.get("data") and body.get("immutable")
         return [] if same else [("FieldValueForbidden", "data", _FROZEN)]
-    if resource is resources.PODS and body["spec"].get("nodeName") != before["spec"].get("nodeName"):
+    if resource is resources.PODS and _fixed_part(body["spec"]) != _fixed_part(before["spec"]):
         return [("FieldValueForbidden", "spec", _POD_FROZEN)]
-    return []
+    return [
+        ("FieldValueInvalid", f"spec.{field}", f"Invalid value: {json.dumps(body['spec'].get(field))}: {_FIXED}")
+        for field in _FIXED_FIELDS.get(resource, ())
+        if before["spec"].get(field) != (body.get("spec") or {}).get(field)
+    ]
+
+
+_FIXED_FIELDS: dict[Resource, tuple[str, ...]] = {
+    resources.DEPLOYMENTS: ("selector",),
+    resources.DAEMON_SETS: ("selector",),
+    resources.REPLICA_SETS: ("selector",),
+    resources.STATEFUL_SETS: ("selector", "serviceName", "podManagementPolicy"),
+    resources.JOBS: ("selector", "template", "completions", "completionMode"),
+}
+"""Members of a spec that stay as they were made."""
+
+
+def _fixed_part(spec: Json) -> Json:
+    """What of a pod's spec nobody may change: all but a few fields and the images."""
+    fixed = {name: value for name, value in spec.items() if name not in _POD_OPEN}
+    for part in ("containers", "initContainers"):
+        rows = [{name: row[name] for name in row if name != "image"} for row in spec.get(part) or ()]
+        fixed[part] = rows
+    return fixed
+
+
+_COUNTS = ("replicas", "parallelism", "completions", "backoffLimit", "revisionHistoryLimit", "minReadySeconds")
+_NOT_NEGATIVE = "must be greater than or equal to 0"
+_SHARE = re.compile(r"[0-9]+%")
+
+
+def _numbers(resource: Resource, body: Json) -> list[Cause]:
+    """Counts are not negative; a budget's are numbers or percentages."""
+    spec = body.get("spec")
+    if not isinstance(spec, dict) or resource.custom:
+        return []
+    counts = [(name, spec[name]) for name in _COUNTS if isinstance(spec.get(name), int)]
+    wrong = [(name, value, _NOT_NEGATIVE) for name, value in counts if value < 0]
+    if resource is resources.BUDGETS:
+        shares = [(name, spec[name]) for name in ("minAvailable", "maxUnavailable") if name in spec]
+        form = "a valid percent string must be a numeric string followed by an ending '%' (regex used is '[0-9]+%')"
+        wrong += [(name, value, form) for name, value in shares if not _is_share(value)]
+    texts = [(f"spec.{name}", f"Invalid value: {json.dumps(value)}: {why}") for name, value, why in wrong]
+    return [("FieldValueInvalid", field, text) for field, text in texts]
+
+
+def _is_share(value: object) -> bool:
+    if isinstance(value, str):
+        return _SHARE.fullmatch(value) is not None
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_SELECTING = (resources.DEPLOYMENTS, resources.DAEMON_SETS, resources.REPLICA_SETS, resources.STATEFUL_SETS)
+_WITH_TEMPLATE = (*_SELECTING, resources.JOBS)
+
+
+def _selects_itself(resource: Resource, body: Json) -> list[Cause]:
+    """The pods of a workload must be those that it selects."""
+    if resource not in _SELECTING:
+        return []
+    spec = body.get("spec") or {}
+    if not spec.get("selector"):
+        return [("FieldValueRequired", "spec.selector", "Required value")]
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if matches(spec["selector"], labels):
+        return []
+    text = f"Invalid value: {json.dumps(labels, separators=(',', ':'))}: {_MISMATCH}"
+    return [("FieldValueInvalid", "spec.template.metadata.labels", text)]
 
 
 def _taints(node: Json) -> list[Cause]:
@@ -126,8 +178,8 @@ def _taints(node: Json) -> list[Cause]:
 def _containers(resource: Resource, body: Json) -> list[Cause]:
     if resource is resources.PODS:
         spec, where = body.get("spec") or {}, "spec"
-    elif "template" in (body.get("spec") or {}):
-        spec, where = body["spec"]["template"].get("spec") or {}, "spec.template.spec"
+    elif resource in _WITH_TEMPLATE:
+        spec, where = ((body.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec"
     else:
         return []
     containers = spec.get("containers") or []
@@ -175,46 +227,3 @@ def _quantity(field: str, name: str, value: object) -> list[Cause]:
     if name not in _NATIVE and "/" in name and amount != int(amount):
         return [("FieldValueInvalid", field, f'Invalid value: "{value}": must be an integer')]
     return []
-
-
-def complete(resource: Resource, body: Json, before: Json | None = None) -> Json:
-    """The object with the server's defaults, its status and its generation."""
-    body = dict(body)
-    if resource is resources.PODS:
-        body["spec"] = _with_requests({**_POD_SPEC, **body["spec"]})
-        body.setdefault("status", {"phase": "Pending", "qosClass": "Burstable"})
-    elif isinstance(body.get("spec"), dict) and "containers" in (body["spec"].get("template") or {}).get("spec", {}):
-        template = body["spec"]["template"]
-        body["spec"] = {**body["spec"], "template": {**template, "spec": _with_requests(template["spec"])}}
-    if resource is resources.NAMESPACES:
-        labels = {"kubernetes.io/metadata.name": body["metadata"]["name"], **(body["metadata"].get("labels") or {})}
-        body["metadata"] = {**body["metadata"], "labels": labels}
-        body.setdefault("spec", {"finalizers": ["kubernetes"]})
-        body.setdefault("status", {"phase": "Active"})
-    if "spec" in body and resource not in (resources.PODS, resources.NODES, resources.NAMESPACES):
-        generation = (before or {"metadata": {}})["metadata"].get("generation", 0)
-        changed = before is None or before.get("spec") != body["spec"]
-        body["metadata"] = {**body["metadata"], "generation": generation + changed}
-    return body
-
-
-def _with_requests(spec: Json) -> Json:
-    """What is not asked for is asked for as far as it is allowed."""
-    containers = []
-    for container in spec["containers"]:
-        parts = container.get("resources") or {}
-        limits = parts.get("limits") or {}
-        requests = {**limits, **(parts.get("requests") or {})}
-        containers.append({**container, "resources": {**parts, "requests": requests}} if limits else container)
-    return {**spec, "containers": containers}
-
-
-_POD_SPEC: Json = {
-    "dnsPolicy": "ClusterFirst",
-    "enableServiceLinks": True,
-    "restartPolicy": "Always",
-    "schedulerName": "default-scheduler",
-    "securityContext": {},
-    "serviceAccountName": "default",
-    "terminationGracePeriodSeconds": 30,
-}

@@ -11,14 +11,17 @@ from fracgpu.sandbox.kubernetes import patch, resources, status
 from fracgpu.sandbox.kubernetes import request as asked
 from fracgpu.sandbox.kubernetes.apply import apply, track_update
 from fracgpu.sandbox.kubernetes.controllers import budgets
-from fracgpu.sandbox.kubernetes.controllers.daemonsets import SUFFIX
+from fracgpu.sandbox.kubernetes.controllers.owners import SUFFIX
+from fracgpu.sandbox.kubernetes.decoding import decode, refused
+from fracgpu.sandbox.kubernetes.defaulting import complete
 from fracgpu.sandbox.kubernetes.life import Life
-from fracgpu.sandbox.kubernetes.reads import json_bytes, review, scale_of
+from fracgpu.sandbox.kubernetes.reads import NEEDS_A_CONTAINER, json_bytes, nothing_runs, scale_of
 from fracgpu.sandbox.kubernetes.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, PATCHES, Target
 from fracgpu.sandbox.kubernetes.resources import Resource
+from fracgpu.sandbox.kubernetes.reviews import review, token
 from fracgpu.sandbox.kubernetes.selectors import field_selector, label_selector
 from fracgpu.sandbox.kubernetes.store import Key, encode, timestamp
-from fracgpu.sandbox.kubernetes.validation import complete, validate
+from fracgpu.sandbox.kubernetes.validation import check_unchanged, validate
 from fracgpu.sandbox.world import Json
 
 _CREATED: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -32,6 +35,7 @@ def create(life: Life, target: Target, request: Request) -> Response:
     resource = target.resource
     if resource.verbs == ("create",):
         return json_bytes(encode(review(target, body)), 201)
+    body = asked.read(request, resource, _headed(resource, body), lambda why: refused(resource, why))
     body = _checked(life, target, body)
     body = track_update(None, body, asked.manager(request))
     if asked.dry_run(request):
@@ -49,13 +53,15 @@ def _must_be_free(life: Life, resource: Resource, body: Json) -> None:
 def _checked(life: Life, target: Target, body: Json) -> Json:
     """The new object, named, completed and valid."""
     resource = target.resource
-    body = _headed(resource, body)
     metadata = {name: value for name, value in body["metadata"].items() if name not in ("resourceVersion", "uid")}
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
     if resource.namespaced:
         metadata["namespace"] = _namespace(life, target, metadata)
     body = {**body, "metadata": metadata}
+    if "status" in resource.subresources:
+        # A status is not the client's to make: `kubectl run` sends an empty one.
+        body.pop("status", None)
     validate(resource, body)
     return complete(resource, body)
 
@@ -88,16 +94,22 @@ def _create_below(life: Life, target: Target, request: Request) -> Response:
         pod = life.store.get(target.resource, target.key)
         life.store.replace(target.resource, {**pod, "spec": {**pod["spec"], "nodeName": node}})
         return json_bytes(encode(_CREATED), 201)
-    raise status.method_not_allowed()
+    if target.subresource == "token":
+        return json_bytes(encode(token(asked.body_of(request))), 201)
+    return nothing_runs(life, target, request)
 
 
 def update(life: Life, target: Target, request: Request) -> Response:
     """PUT: the whole object, or a subresource of it."""
     before = life.store.get(target.resource, target.key)
+    if target.subresource in NEEDS_A_CONTAINER:
+        return nothing_runs(life, target, request)
     body = asked.body_of(request)
     if target.subresource == "scale":
         return _rescale(life, target, before, body, request)
-    return _store(life, target, before, _headed(target.resource, body), request)
+    resource = target.resource
+    after = asked.read(request, resource, _headed(resource, body), lambda why: refused(resource, why))
+    return _store(life, target, before, after, request)
 
 
 def _rescale(life: Life, target: Target, before: Json, body: Json, request: Request) -> Response:
@@ -110,6 +122,8 @@ def patch_(life: Life, target: Target, request: Request) -> Response:
     kind = request.mimetype
     if kind not in PATCHES:
         raise status.unsupported_media(PATCHES)
+    if target.subresource in NEEDS_A_CONTAINER:
+        return nothing_runs(life, target, request)
     if kind == APPLY_PATCH:
         return _apply(life, target, request)
     change = asked.any_body(request, PATCHES)
@@ -122,6 +136,7 @@ def patch_(life: Life, target: Target, request: Request) -> Response:
         raise status.bad_request("error decoding patch: json: cannot unmarshal array into a map")
     else:
         after = patch.merge(before, change) if kind == MERGE_PATCH else patch.strategic(before, change)
+    after = asked.read(request, target.resource, _headed(target.resource, after), asked.bad_patch(change))
     return _store(life, target, before, after, request)
 
 
@@ -133,8 +148,10 @@ def _store(life: Life, target: Target, before: Json, after: Json, request: Reque
         raise status.modified(resource, before["metadata"]["name"])
     _same_name(resource, before, metadata)
     after = _limited(target, before, after)
-    validate(resource, after, before)
-    after = track_update(before, complete(resource, after, before), asked.manager(request), target.subresource)
+    validate(resource, after)
+    after = complete(resource, after, before)
+    check_unchanged(resource, after, before)
+    after = track_update(before, after, asked.manager(request), target.subresource)
     if asked.dry_run(request):
         return json_bytes(encode(after))
     return json_bytes(encode(_keep(life, resource, after)))
@@ -185,16 +202,29 @@ def _apply(life: Life, target: Target, request: Request) -> Response:
         raise status.bad_request(f"the name of the object ({name}) does not match the name on the URL ({target.name})")
     if target.resource.namespaced:
         config["metadata"]["namespace"] = _namespace(life, target, config["metadata"])
+    read = decode(target.resource, config)
+    if read.unknown:
+        raise status.not_declared(_words(target, config), read.unknown)
+    config = read.body
     before = life.store.find(target.resource, target.key)
     force = asked.flag(request.args, "force")
     after = apply(before, config, asked.manager(request), force=force, subresource=target.subresource)
     return _applied(life, target, before, after, request)
 
 
+def _words(target: Target, config: Json) -> str:
+    """The object as messages about server-side apply name it: `default/web; apps/v1, Kind=Deployment`."""
+    name = f"{target.namespace}/{target.name}" if target.namespace else str(target.name)
+    version = config["apiVersion"] if "/" in config["apiVersion"] else f"/{config['apiVersion']}"
+    return f"{name}; {version}, Kind={config['kind']}"
+
+
 def _applied(life: Life, target: Target, before: Json | None, after: Json, request: Request) -> Response:
     resource = target.resource
-    validate(resource, after, before)
+    asked.must_have(resource, decode(resource, after))
+    validate(resource, after)
     after = complete(resource, after, before)
+    check_unchanged(resource, after, before)
     if asked.dry_run(request):
         return json_bytes(encode(after), 200 if before else 201)
     if before is None:
@@ -240,7 +270,7 @@ def _remove(life: Life, resource: Resource, key: Key) -> Json:
         metadata = {**body["metadata"], "deletionTimestamp": timestamp()}
         return life.store.replace(resource, {**body, "metadata": metadata})
     if resource is resources.NAMESPACES:
-        for other in resources.RESOURCES:
+        for other in life.kinds.every():
             for inner, _ in list(life.store.entries(other, key.name)) if other.namespaced else ():
                 life.store.delete(other, inner)
     return life.store.delete(resource, key)

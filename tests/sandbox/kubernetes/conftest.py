@@ -38,15 +38,23 @@ class Api:
         self._host = sandbox.http.removeprefix("http://")
 
     def call(
-        self, method: str, path: str, body: object = None, *, kind: str = "application/json", **query: str
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        kind: str = "application/json",
+        accept: str = "application/json",
+        **query: str,
     ) -> Answer:
-        """Send one request, signed in; `kind` is the body's content type."""
+        """Send one request, signed in; `kind` is the body's content type, `accept` the answer's."""
         self.sandbox.advance(10)
         connection = HTTPConnection(self._host, timeout=30)
         try:
             where = self._prefix + path + (f"?{urlencode(query)}" if query else "")
             data = body if isinstance(body, (str, bytes, type(None))) else json.dumps(body)
-            connection.request(method, where, data, {"Authorization": "Bearer sandbox", "Content-Type": kind})
+            headers = {"Authorization": "Bearer sandbox", "Content-Type": kind, "Accept": accept}
+            connection.request(method, where, data, headers)
             response = connection.getresponse()
             text = response.read()
             parsed = json.loads(text) if "json" in (response.getheader("Content-Type") or "") else {"text": text}
@@ -146,7 +154,7 @@ def gke_pool(sandbox: Sandbox, name: str, machine: str, gpu: Json) -> Api:
 
 def pod(name: str, *, gpus: int | None = 1, resource: str = "nvidia.com/gpu", **spec: Any) -> Json:
     """A pod that asks for GPUs and tolerates their taint."""
-    limits = {} if gpus is None else {"resources": {"limits": {resource: gpus}}}
+    limits = {} if gpus is None else {"resources": {"limits": {resource: str(gpus)}}}
     return {
         "metadata": {"name": name, "labels": {"app": name}},
         "spec": {

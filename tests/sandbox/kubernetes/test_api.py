@@ -141,7 +141,7 @@ def test_invalid_objects_are_422_with_the_field(api: Api, path: str, body: dict[
     ],
 )
 def test_what_cannot_be_decoded_is_400(api: Api, body: dict[str, Any], words: str) -> None:
-    status, reason, message = failure(api.call("POST", MAPS, body))
+    status, reason, message = failure(api.call("POST", MAPS, body, fieldValidation="Strict"))
     assert (status, reason) == (400, "BadRequest")
     assert words in message
 

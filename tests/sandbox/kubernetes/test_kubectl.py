@@ -113,15 +113,17 @@ def test_describe_node_counts_what_is_taken(kubectl: Kubectl, add_pool: AddPool)
 
 def test_a_pod_that_takes_a_slice_and_one_that_cannot(kubectl: Kubectl, add_pool: AddPool) -> None:
     (name,) = add_pool(gpuInstanceProfile="MIG1g")
-    for what, gpus in (("one", 1), ("greedy", 8)):
-        assert kubectl("apply", "-f", "-", stdin=manifest("Pod", pod(what, gpus=gpus))) == f"pod/{what} created\n"
+    # Tolerating everything, so that the server adds no tolerations of its own, which an apply would take away again.
+    one, greedy = (pod(what, gpus=n, tolerations=[{"operator": "Exists"}]) for what, n in (("one", 1), ("greedy", 8)))
+    for what, body in (("one", one), ("greedy", greedy)):
+        assert kubectl("apply", "-f", "-", stdin=manifest("Pod", body)) == f"pod/{what} created\n"
     rows = {row.split()[0]: row.split() for row in kubectl("get", "pods", "-o", "wide", "--no-headers").splitlines()}
     assert rows["one"][2] == "Running"
     assert name in rows["one"]
     assert rows["greedy"][2] == "Pending"
     assert "0/2 nodes are available: 2 Insufficient nvidia.com/gpu." in kubectl("describe", "pod", "greedy")
     assert "FailedScheduling" in kubectl("get", "events")
-    assert kubectl("apply", "-f", "-", stdin=manifest("Pod", pod("one"))) == "pod/one unchanged\n"
+    assert kubectl("apply", "-f", "-", stdin=manifest("Pod", one)) == "pod/one unchanged\n"
     kubectl("wait", "--for=condition=Ready", "pod/one", "--timeout=20s")
     assert kubectl("delete", "pod", "one", "greedy") == 'pod "one" deleted\npod "greedy" deleted\n'
 
@@ -214,7 +216,10 @@ def test_questions_about_the_server(kubectl: Kubectl) -> None:
     assert "poddisruptionbudgets" in kinds
     assert "apps/v1" in kubectl("api-versions")
     assert kubectl("auth", "can-i", "create", "pods") == "yes\n"
+    assert "[*]" in kubectl("auth", "can-i", "--list")
     assert "sandbox" in kubectl("auth", "whoami")
+    assert "effect\t<string> -required-" in kubectl("explain", "node.spec.taints")
+    assert "limits\t<map[string]" in kubectl("explain", "pod.spec.containers.resources")
 
 
 def test_the_plugin_of_a_node_with_an_unknown_key_is_seen_to_fail(kubectl: Kubectl, add_pool: AddPool) -> None:
@@ -249,3 +254,38 @@ def test_the_startup_taint_is_lifted_where_the_mig_manager_is_done(kubectl: Kube
     keys = {one["metadata"]["name"]: [taint["key"] for taint in one["spec"].get("taints", [])] for one in shown}
     assert "fracgpu.dev/mig-pending" not in keys[nodes[0]]
     assert "fracgpu.dev/mig-pending" in keys[nodes[1]]
+
+
+def test_what_it_makes_in_protobuf(kubectl: Kubectl) -> None:
+    """`kubectl create` sends the kinds that it knows in Kubernetes' binary form."""
+    kubectl("create", "role", "r", "--verb=get,list", "--resource=pods")
+    kubectl("create", "rolebinding", "b", "--role=r", "--user=me")
+    kubectl("create", "quota", "q", "--hard=pods=2,requests.nvidia.com/gpu=4")
+    kubectl("create", "priorityclass", "p", "--value=5")
+    kubectl("create", "service", "clusterip", "s", "--tcp=80:8080")
+    assert kubectl("create", "token", "default") == "sandbox"
+
+    def shown(kind: str, name: str) -> Json:
+        return dict(json.loads(kubectl("get", kind, name, "-o", "json")))
+
+    assert shown("role", "r")["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]
+    assert shown("rolebinding", "b")["roleRef"]["name"] == "r"
+    assert shown("quota", "q")["spec"]["hard"] == {"pods": "2", "requests.nvidia.com/gpu": "4"}
+    assert shown("priorityclass", "p")["value"] == 5
+    assert shown("service", "s")["spec"]["ports"][0]["targetPort"] == 8080
+
+
+def test_a_deployment_is_rolled_out_and_back(kubectl: Kubectl, add_pool: AddPool) -> None:
+    add_pool()
+    kubectl("create", "deployment", "d", "--image=one", "--replicas=2")
+    kubectl("set", "image", "deployment/d", "*=two")
+    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/d", "--timeout=20s")
+    assert kubectl("rollout", "undo", "deployment/d") == "deployment.apps/d rolled back\n"
+    assert "image: one" in kubectl("get", "deployment", "d", "-o", "yaml")
+    assert [row.split()[0] for row in kubectl("rollout", "history", "deployment/d").splitlines()[2:4]] == ["2", "3"]
+
+
+def test_logs_say_that_nothing_runs(kubectl: Kubectl) -> None:
+    kubectl("run", "x", "--image=x")
+    with pytest.raises(Failed, match="the sandbox runs no containers"):
+        kubectl("logs", "x")

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.settings import change
+from fracgpu.sandbox.world import Cloud
 from tests.sandbox.conftest import Sandbox
-from tests.sandbox.kubernetes.conftest import AddPool, Api, gke_pool, pod
+from tests.sandbox.kubernetes.conftest import AKS, AddPool, Api, gke_pool, pod
 
 PODS = "api/v1/namespaces/default/pods"
 SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
@@ -246,3 +248,66 @@ def test_set_pod_and_pdb_block_a_drain(api: Api, add_pool: AddPool) -> None:
 
 def test_an_eviction_of_nothing_is_404(api: Api) -> None:
     assert evict(api, "none")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "below", "words"),
+    [
+        ("GET", "log", "nothing to log"),
+        ("GET", "exec", "nothing to run a command in"),
+        ("POST", "exec", "nothing to run a command in"),
+        ("POST", "attach", "nothing to attach to"),
+        ("POST", "portforward", "nothing to forward a port to"),
+        ("GET", "proxy", "nothing to answer a request"),
+        ("PATCH", "ephemeralcontainers", "nothing to debug"),
+    ],
+)
+def test_what_needs_a_container_is_refused_with_words(api: Api, method: str, below: str, words: str) -> None:
+    api.create(PODS, pod("x", gpus=None))
+    answer = api.call(method, f"{PODS}/x/{below}", {}, kind="application/merge-patch+json")
+    assert (answer.status, answer.body["reason"]) == (500, "InternalError")
+    assert answer.body["message"] == f"error dialing backend: the sandbox runs no containers: pod x has {words}"
+    assert api.call(method, f"{PODS}/none/{below}", {}, kind="application/merge-patch+json").status == 404
+
+
+def test_a_pod_without_a_node_has_an_empty_log(api: Api) -> None:
+    api.create(PODS, pod("x", gpus=99))
+    answer = api.call("GET", f"{PODS}/x/log")
+    assert (answer.status, answer.body["text"]) == (200, b"")
+
+
+def test_a_token_is_to_be_had(api: Api) -> None:
+    answer = api.call("POST", "api/v1/namespaces/default/serviceaccounts/default/token", {"spec": {}})
+    assert (answer.status, answer.body["kind"]) == (201, "TokenRequest")
+    assert answer.body["status"]["token"]
+
+
+def test_an_object_that_a_controller_cannot_follow_harms_no_other_kind(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Put there behind the API's back, which would not let it pass: the log tells of it."""
+    budgets = "apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    selector = {"matchExpressions": [{"key": "app", "operator": "In", "values": 5}]}
+    made = api.create(budgets, {"metadata": {"name": "x"}, "spec": {"minAvailable": 1}})
+    life = api.sandbox.world.cluster(Cloud.AKS, *AKS).kubernetes
+    with api.sandbox.world.lock:
+        life.store.replace(resources.BUDGETS, {**made, "spec": {"minAvailable": 1, "selector": selector}})
+    api.create(PODS, pod("y", gpus=None))
+    assert landed(api, "y")[0] == "Running"
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_a_budget_is_a_number_or_a_percentage(api: Api) -> None:
+    budgets = "apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    for value in (-1, "some", "5", True):
+        answer = api.call("POST", budgets, {"metadata": {"name": "x"}, "spec": {"minAvailable": value}})
+        assert answer.status == 422, value
+    assert api.create(budgets, {"metadata": {"name": "x"}, "spec": {"maxUnavailable": "50%"}})
+
+
+def test_an_expression_without_an_operator_is_refused(api: Api) -> None:
+    term = {"matchExpressions": [{"key": "a"}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    answer = api.call("POST", PODS, pod("x", affinity={"nodeAffinity": required}))
+    assert answer.status == 422
+    assert answer.body["message"].endswith("matchExpressions[0].operator: Required value")

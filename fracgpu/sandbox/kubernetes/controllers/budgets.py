@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fracgpu.sandbox.kubernetes import resources, status
-from fracgpu.sandbox.kubernetes.controllers.daemonsets import is_ready
+from fracgpu.sandbox.kubernetes.controllers.owners import is_ready
 from fracgpu.sandbox.kubernetes.life import Batch, Life, namespace
 from fracgpu.sandbox.kubernetes.selectors import labels_of, matches
 from fracgpu.sandbox.kubernetes.store import Key

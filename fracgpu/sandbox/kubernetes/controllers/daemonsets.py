@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from fracgpu.sandbox.kubernetes import resources
+from fracgpu.sandbox.kubernetes.controllers.owners import SUFFIX, is_ready, owner_reference, template_hash
+from fracgpu.sandbox.kubernetes.defaulting import quality
 from fracgpu.sandbox.kubernetes.life import Batch, Life
-from fracgpu.sandbox.kubernetes.selectors import node_matches, untolerated
+from fracgpu.sandbox.kubernetes.selectors import labels_of, node_matches, untolerated
 from fracgpu.sandbox.kubernetes.store import Key
 from fracgpu.sandbox.world import Json
 
-SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+REVISION = "controller-revision-hash"
 OWN_TOLERATIONS: list[Json] = [
     {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"},
     {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"},
@@ -48,6 +50,8 @@ def _lost(life: Life, key: Key) -> str | None:
 
 def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
     spec, tolerations = _needs(owner)
+    revision = template_hash(owner["spec"]["template"])
+    rolling = (owner["spec"].get("updateStrategy") or {}).get("type") != "OnDelete"
     for name in names:
         node = life.store.find(resources.NODES, Key("", name))
         key = pod_key(owner, name)
@@ -56,8 +60,11 @@ def _place(life: Life, owner: Json, names: Iterable[str]) -> None:
         taints = (node["spec"].get("taints") or ()) if node else ()
         wanted = fits and untolerated(taints, tolerations, ("NoSchedule", "NoExecute")) is None
         stays = wanted or (fits and untolerated(taints, tolerations, ("NoExecute",)) is None)
-        if wanted and pod is None:
-            life.store.create(resources.PODS, _pod(owner, key, name))
+        outdated = pod is not None and rolling and labels_of(pod).get(REVISION) != revision
+        if outdated and wanted:
+            life.store.delete(resources.PODS, key)
+        if wanted and (pod is None or outdated):
+            life.store.create(resources.PODS, _pod(owner, key, name, revision))
             life.daemon_pods[key] = name
         elif pod is not None and not stays:
             life.daemon_pods.pop(key, None)
@@ -81,17 +88,17 @@ def _suffix(uid: str, node: str) -> str:
     return "".join(SUFFIX[byte % len(SUFFIX)] for byte in digest[:5])
 
 
-def _pod(owner: Json, key: Key, node: str) -> Json:
+def _pod(owner: Json, key: Key, node: str, revision: str) -> Json:
     template = owner["spec"]["template"]
     spec = template["spec"]
-    labels = {**(template.get("metadata", {}).get("labels") or {}), "controller-revision-hash": "79b8f8d9c7"}
+    labels = {**(template.get("metadata", {}).get("labels") or {}), REVISION: revision}
     reference = owner_reference(owner)
     return {
         "metadata": {
             "name": key.name,
             "generateName": owner["metadata"]["name"] + "-",
             "namespace": key.namespace,
-            "labels": {**labels, "pod-template-generation": "1"},
+            "labels": {**labels, "pod-template-generation": str(owner["metadata"].get("generation", 1))},
             "ownerReferences": [reference],
         },
         "spec": {
@@ -100,19 +107,7 @@ def _pod(owner: Json, key: Key, node: str) -> Json:
             "restartPolicy": "Always",
             "tolerations": [*(spec.get("tolerations") or ()), *OWN_TOLERATIONS],
         },
-        "status": {"phase": "Pending", "qosClass": "BestEffort"},
-    }
-
-
-def owner_reference(owner: Json) -> Json:
-    metadata = owner["metadata"]
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": metadata["name"],
-        "uid": metadata["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
+        "status": {"phase": "Pending", "qosClass": quality(spec)},
     }
 
 
@@ -131,7 +126,7 @@ def _count(life: Life, key: Key) -> None:
         "numberAvailable": ready,
         "numberUnavailable": len(pods) - ready,
         "updatedNumberScheduled": len(pods),
-        "observedGeneration": 1,
+        "observedGeneration": owner["metadata"].get("generation", 1),
     }
     life.store.replace(resources.DAEMON_SETS, {**owner, "status": status})
 
@@ -141,9 +136,3 @@ def _owned(pod: Json, owner: Json, prefix: str) -> bool:
         return False
     references = pod["metadata"].get("ownerReferences") or ()
     return any(reference["uid"] == owner["metadata"]["uid"] for reference in references)
-
-
-def is_ready(pod: Json) -> bool:
-    """Whether the pod's Ready condition is true."""
-    conditions = pod.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

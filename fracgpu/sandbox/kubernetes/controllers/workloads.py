@@ -1,15 +1,16 @@
-"""Deployments, ReplicaSets, StatefulSets and Jobs: they make pods and count them. And what loses its owner goes."""
+"""ReplicaSets, StatefulSets and Jobs: they make pods and count them. And what loses its owner goes."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from fracgpu.sandbox.kubernetes import resources
-from fracgpu.sandbox.kubernetes.controllers.daemonsets import SUFFIX, is_ready, owner_reference
+from fracgpu.sandbox.kubernetes.controllers import deployments
+from fracgpu.sandbox.kubernetes.controllers.owners import is_ready, owned, owner_reference, template_hash
+from fracgpu.sandbox.kubernetes.defaulting import quality
 from fracgpu.sandbox.kubernetes.life import Batch, Life
 from fracgpu.sandbox.kubernetes.resources import Resource
+from fracgpu.sandbox.kubernetes.selectors import labels_of
 from fracgpu.sandbox.kubernetes.store import Key, timestamp
 from fracgpu.sandbox.world import Json
 
@@ -20,6 +21,7 @@ OWNERS = (
     resources.JOBS,
     resources.DAEMON_SETS,
 )
+REVISION = "controller-revision-hash"
 _PLACED_UID = "sandbox"
 """The owner of pods that `sandbox set pod` made; no such object exists."""
 
@@ -31,7 +33,7 @@ def run(life: Life, batch: Batch) -> None:
     namespaces = {key.namespace for keys in written.values() for key in keys}
     for where in namespaces:
         for deployment in life.store.objects(resources.DEPLOYMENTS, where):
-            _deployment(life, deployment)
+            deployments.follow(life, deployment)
         for resource in (resources.REPLICA_SETS, resources.STATEFUL_SETS):
             for owner in life.store.objects(resource, where):
                 _replicas(life, resource, owner)
@@ -50,84 +52,39 @@ def _collect(life: Life) -> None:
                 life.store.delete(resource, key)
 
 
-def owned(bodies: Iterable[Json], owner: Json) -> list[Json]:
-    """Those of the objects that the owner controls, oldest first."""
-    uid = owner["metadata"]["uid"]
-    mine = [one for one in bodies if any(ref["uid"] == uid for ref in one["metadata"].get("ownerReferences") or ())]
-    return sorted(mine, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
-
-
-def _hash(template: Json) -> str:
-    digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).digest()
-    return "".join(SUFFIX[byte % len(SUFFIX)] for byte in digest[:9])
-
-
-def _deployment(life: Life, owner: Json) -> None:
-    """One ReplicaSet for the present template; those of older templates go at once."""
-    metadata, spec = owner["metadata"], owner["spec"]
-    name = f"{metadata['name']}-{_hash(spec['template'])}"
-    mine = owned(life.store.objects(resources.REPLICA_SETS, metadata["namespace"]), owner)
-    for old in mine:
-        if old["metadata"]["name"] != name:
-            life.store.delete(resources.REPLICA_SETS, Key(metadata["namespace"], old["metadata"]["name"]))
-    replicas = spec.get("replicas", 1)
-    present = life.store.find(resources.REPLICA_SETS, Key(metadata["namespace"], name))
-    if present is None:
-        life.store.create(resources.REPLICA_SETS, _replica_set(owner, name, replicas))
-        return
-    life.store.replace(resources.REPLICA_SETS, {**present, "spec": {**present["spec"], "replicas": replicas}})
-    counted = present.get("status") or {}
-    ready = counted.get("readyReplicas", 0)
-    status = {
-        "replicas": counted.get("replicas", 0),
-        "updatedReplicas": counted.get("replicas", 0),
-        "readyReplicas": ready,
-        "availableReplicas": ready,
-        "unavailableReplicas": max(replicas - ready, 0),
-        "observedGeneration": metadata.get("generation", 1),
-        "conditions": [{"type": "Available", "status": "True" if ready >= replicas else "False"}],
-    }
-    life.store.replace(resources.DEPLOYMENTS, {**owner, "status": status})
-
-
-def _replica_set(owner: Json, name: str, replicas: int) -> Json:
-    spec, metadata = owner["spec"], owner["metadata"]
-    label = {"pod-template-hash": name.rsplit("-", 1)[1]}
-    template = spec["template"]
-    inner = template.get("metadata") or {}
-    labels = {**(inner.get("labels") or {}), **label}
-    selector = spec.get("selector") or {}
-    return {
-        "metadata": {
-            "name": name,
-            "namespace": metadata["namespace"],
-            "labels": labels,
-            "ownerReferences": [owner_reference(owner)],
-        },
-        "spec": {
-            "replicas": replicas,
-            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **label}},
-            "template": {**template, "metadata": {**inner, "labels": labels}},
-        },
-        "status": {"replicas": 0},
-    }
-
-
 def _replicas(life: Life, resource: Resource, owner: Json) -> None:
     spec, namespace = owner["spec"], owner["metadata"]["namespace"]
+    ordinal = resource is resources.STATEFUL_SETS
+    if ordinal:
+        _drop_outdated(life, owner)
     pods = owned(life.store.objects(resources.PODS, namespace), owner)
     alive = [pod for pod in pods if pod["status"].get("phase") not in ("Failed", "Succeeded")]
     wanted = spec.get("replicas", 1)
-    names = _free_names(
-        life, owner, {pod["metadata"]["name"] for pod in pods}, ordinal=resource is resources.STATEFUL_SETS
-    )
+    names = _free_names(life, owner, {pod["metadata"]["name"] for pod in pods}, ordinal=ordinal)
     for _ in range(wanted - len(alive)):
         life.store.create(resources.PODS, pod_from(owner, next(names)))
     for pod in alive[wanted:]:
         life.store.delete(resources.PODS, Key(namespace, pod["metadata"]["name"]))
     ready = sum(map(is_ready, alive[:wanted]))
-    status = {"replicas": wanted, "readyReplicas": ready, "availableReplicas": ready, "fullyLabeledReplicas": wanted}
+    seen = owner["metadata"].get("generation", 1)
+    status = {"replicas": wanted, "readyReplicas": ready, "availableReplicas": ready, "observedGeneration": seen}
+    if ordinal:
+        revision = f"{owner['metadata']['name']}-{template_hash(spec['template'])}"
+        status |= {"currentReplicas": wanted, "updatedReplicas": wanted}
+        status |= {"currentRevision": revision, "updateRevision": revision}
+    else:
+        status["fullyLabeledReplicas"] = wanted
     life.store.replace(resource, {**owner, "status": status})
+
+
+def _drop_outdated(life: Life, owner: Json) -> None:
+    """A StatefulSet's pods of an older template go, and are made anew."""
+    if (owner["spec"].get("updateStrategy") or {}).get("type") == "OnDelete":
+        return
+    wanted = template_hash(owner["spec"]["template"])
+    for pod in owned(life.store.objects(resources.PODS, owner["metadata"]["namespace"]), owner):
+        if labels_of(pod).get(REVISION) != wanted:
+            life.store.delete(resources.PODS, Key(owner["metadata"]["namespace"], pod["metadata"]["name"]))
 
 
 def _free_names(life: Life, owner: Json, taken: set[str], *, ordinal: bool) -> Iterator[str]:
@@ -135,7 +92,7 @@ def _free_names(life: Life, owner: Json, taken: set[str], *, ordinal: bool) -> I
     name, uid = owner["metadata"]["name"], owner["metadata"]["uid"]
     number = 0 if ordinal else life.store.version
     while True:
-        suffix = str(number) if ordinal else _hash({"uid": uid, "number": number})[:5]
+        suffix = str(number) if ordinal else template_hash({"uid": uid, "number": number})[:5]
         number += 1
         if f"{name}-{suffix}" not in taken:
             yield f"{name}-{suffix}"
@@ -145,6 +102,9 @@ def pod_from(owner: Json, name: str) -> Json:
     """A pod of the owner's template."""
     template = owner["spec"]["template"]
     metadata = template.get("metadata") or {}
+    if owner["kind"] == "StatefulSet":
+        own = {REVISION: template_hash(template), "statefulset.kubernetes.io/pod-name": name}
+        metadata = {**metadata, "labels": {**(metadata.get("labels") or {}), **own}}
     return {
         "metadata": {
             **metadata,
@@ -154,7 +114,7 @@ def pod_from(owner: Json, name: str) -> Json:
             "ownerReferences": [owner_reference(owner)],
         },
         "spec": {"restartPolicy": "Always", **template["spec"]},
-        "status": {"phase": "Pending", "qosClass": "BestEffort"},
+        "status": {"phase": "Pending", "qosClass": quality(template["spec"])},
     }
 
 
