@@ -312,6 +312,7 @@ class EksOptions(Model):
     release_version: Text | None = None
     startup_taint: Bool | None = None
     capacity_block: Bool | None = None
+    placement_group: Text | None = None
     autoscaler_tags: Bool | None = None
 
 

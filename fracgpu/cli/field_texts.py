@@ -137,6 +137,7 @@ FIELD_TEXTS: dict[str, dict[str, str]] = {
         "releaseVersion": "Release of the image; the newest unless said.",
         "startupTaint": "Keep pods off a node until the MIG manager has cut its GPUs.",
         "capacityBlock": "The reservation is a Capacity Block for ML.",
+        "placementGroup": "Name of an EC2 placement group that the nodes are put in.",
         "autoscalerTags": "false leaves out the tags that tell the Cluster Autoscaler what a node would offer.",
     },
 }

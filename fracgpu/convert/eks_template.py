@@ -18,7 +18,9 @@ KIND = "ec2.launchTemplate"
 ROWS: dict[str, Row] = {
     "--region": to("cluster.region"),
     "--launch-template-name": to("eks.launchTemplate"),
-    "--launch-template-data": to("sharing", "disk.sizeGb", "eks.diskType", "eks.reservation", "eks.backend"),
+    "--launch-template-data": to(
+        "sharing", "disk.sizeGb", "eks.diskType", "eks.reservation", "eks.placementGroup", "eks.backend"
+    ),
     "--version-description": gap("a description of the template"),
     "--tag-specifications": to("eks.launchTemplate", takes=Takes.MANY),
     "--client-token": runs(),

@@ -43,6 +43,7 @@ SPOKEN = frozenset(
         "CapacityReservationSpecification",
         "InstanceMarketOptions",
         "InstanceType",
+        "Placement",
     }
 )
 """Members of a template's data that the file form can say."""
@@ -152,6 +153,7 @@ def _options(observed: Observed, body: Json, data: Json, machine: Machine | None
         "diskType": unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
         "startupTaint": _startup(body, seen) or None,
         "capacityBlock": _capacity_block(body, data, machine),
+        "placementGroup": data.get("Placement", {}).get("GroupName"),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding
 from fracgpu.plan import Json
+from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.desired import desired
 from fracgpu.providers.eks.read_sharing import read_sharing
 from fracgpu.providers.eks.template import decode, says, text_of
@@ -14,6 +15,7 @@ from fracgpu.spec import TemplateSays
 
 _FIELD = "spec.eks.launchTemplate"
 _SAYS = f"{_FIELD}.says"
+NOT_ALLOWED = ("IamInstanceProfile", "InstanceInitiatedShutdownBehavior", "HibernationOptions")
 _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
 
@@ -30,6 +32,8 @@ def rules(pool: ResolvedPool) -> Iterator[Finding]:
 def check(pool: ResolvedPool, name: str, data: Json) -> Iterator[Finding]:
     """What the template's data says otherwise than the pool."""
     yield from _machine(pool, name, data.get("InstanceType"))
+    yield from _image(pool, name, data.get("ImageId"))
+    yield from _not_allowed(name, data)
     if says(pool, TemplateSays.SHARING):
         yield from _sharing(pool, name, decode(data.get("UserData")))
 
@@ -46,6 +50,31 @@ def _machine(pool: ResolvedPool, name: str, found: str | None) -> Iterator[Findi
     elif not told and found is not None:
         message = f"the launch template {name} names the InstanceType {found}, and EKS then takes none from the group"
         hint = "--set eks.launchTemplate.says=[machine]"
+        yield Finding("conflicting-fields", message, field=_FIELD, hint=hint, link=_TEMPLATES)
+
+
+def _image(pool: ResolvedPool, name: str, found: str | None) -> Iterator[Finding]:
+    """An image of one's own is said in both places, by an AMI type of CUSTOM and by its id."""
+    custom = pool.eks.ami_type == ami.CUSTOM
+    if found is not None and not custom:
+        message = f"the launch template {name} names the image {found}, which EKS takes with the AMI type CUSTOM alone"
+        hint = "--set eks.amiType=CUSTOM, or take the image out of the template"
+        yield Finding("conflicting-fields", message, field="spec.eks.amiType", hint=hint, link=_TEMPLATES)
+    elif found is None and custom:
+        message = f"the AMI type is CUSTOM, and the launch template {name} names no image"
+        yield Finding("conflicting-fields", message, field="spec.eks.amiType", hint="leave it out", link=_TEMPLATES)
+
+
+def _not_allowed(name: str, data: Json) -> Iterator[Finding]:
+    """What EKS takes in no template, since it says it itself."""
+    found = [member for member in NOT_ALLOWED if data.get(member)]
+    if any(card.get("SubnetId") for card in data.get("NetworkInterfaces", ())):
+        found.append("SubnetId of a network interface")
+    if data.get("InstanceMarketOptions", {}).get("MarketType") == "spot":
+        found.append("the market type spot")
+    for member in found:
+        message = f"the launch template {name} has {member}, which EKS refuses in one"
+        hint = "take it out in a new version of the template"
         yield Finding("conflicting-fields", message, field=_FIELD, hint=hint, link=_TEMPLATES)
 
 

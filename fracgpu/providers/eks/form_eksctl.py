@@ -85,6 +85,7 @@ def _launch(body: Json, template: Resource | None, pool: ResolvedPool) -> Json:
         "volumeSize": disk.get("VolumeSize") or body.get("diskSize"),
         "volumeType": disk.get("VolumeType"),
         "bottlerocket": {"settings": _settings(template)} if _settings(template) else None,
+        "placement": {"groupName": data["Placement"]["GroupName"]} if "Placement" in data else None,
         **_reservation(data),
     }
 

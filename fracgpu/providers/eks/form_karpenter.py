@@ -78,6 +78,7 @@ def _node_class(body: Json, template: Resource | None, pool: ResolvedPool) -> Js
         "subnetSelectorTerms": subnets or [{"tags": {"karpenter.sh/discovery": pool.cluster.name}}],
         "securityGroupSelectorTerms": [{"tags": {"aws:eks:cluster-name": pool.cluster.name}}],
         "capacityReservationSelectorTerms": [{"id": reservation}] if reservation.startswith("cr-") else None,
+        "placementGroupSelector": {"name": pool.eks.placement_group} if pool.eks.placement_group else None,
         "userData": template.decoded.get(USER_DATA) if template else None,
         "blockDeviceMappings": _volumes(body, data),
         "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},

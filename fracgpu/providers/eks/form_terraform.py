@@ -66,6 +66,7 @@ def _template(template: Resource, name: str) -> str:
                 "http_put_response_hop_limit": options["HttpPutResponseHopLimit"],
             }
         ),
+        "placement": Block({"group_name": data["Placement"]["GroupName"]}) if "Placement" in data else None,
         **_reservation(data),
     }
     return resource("aws_launch_template", name, members)

@@ -18,6 +18,7 @@ from fracgpu.spec import Capacity
 
 _AMIS = "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html"
 _BLOCKS = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html"
+_PLACEMENT = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html"
 _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
 MOST_TYPES = 20
@@ -33,6 +34,7 @@ def check(pool: ResolvedPool) -> Iterator[Finding]:
     yield from _image(pool)
     yield from _types(pool)
     yield from _capacity(pool)
+    yield from _placement(pool)
     yield from _disk(pool)
     yield from _own_template(pool)
     if pool.machine.note:
@@ -171,6 +173,14 @@ def _capacity(pool: ResolvedPool) -> Iterator[Finding]:
         yield warning("on-demand-unconfirmed", message, field="spec.capacity", hint=hint, link=_BLOCKS)
 
 
+def _placement(pool: ResolvedPool) -> Iterator[Finding]:
+    spans = len(pool.zones) != 1 and len(pool.eks.subnets or ()) != 1
+    if pool.eks.placement_group and spans:
+        message = "a placement group of strategy cluster is in one zone, and the nodes may come into several"
+        hint = "--zone ZONE, or one of eks.subnets; strategies spread and partition span zones"
+        yield warning("placement-group-zones", message, field="spec.eks.placementGroup", hint=hint, link=_PLACEMENT)
+
+
 def _disk(pool: ResolvedPool) -> Iterator[Finding]:
     if pool.disk_gb is not None and not 1 <= pool.disk_gb <= MOST_DISK:
         near = str(min(max(pool.disk_gb, 1), MOST_DISK))
@@ -217,6 +227,8 @@ def _own_hint(pool: ResolvedPool) -> str:
 def _why_needed(pool: ResolvedPool) -> str:
     if pool.eks.disk_type:
         return "eks.diskType"
+    if pool.eks.placement_group:
+        return "eks.placementGroup"
     if pool.capacity is Capacity.RESERVED:
         return "a reservation"
     return f"the backend {pool.backend}"

@@ -1,4 +1,4 @@
-"""The launch template beside a node group: user data, disk and reservation, which a group alone cannot say.
+"""The launch template beside a node group: user data, disk, placement and reservation, which a group alone cannot say.
 
 What EKS takes in a template: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
 """
@@ -37,7 +37,8 @@ def launch_template(pool: ResolvedPool) -> Resource | None:
 def needed(pool: ResolvedPool) -> bool:
     """Whether something is said that only a template can say, and that none of the user's own says."""
     text = "" if says(pool, TemplateSays.SHARING) else text_of(pool)
-    return bool(text or pool.eks.disk_type or _bottlerocket_disk(pool) or pool.capacity is Capacity.RESERVED)
+    placed = pool.capacity is Capacity.RESERVED or pool.eks.placement_group
+    return bool(text or pool.eks.disk_type or _bottlerocket_disk(pool) or placed)
 
 
 def says(pool: ResolvedPool, what: TemplateSays) -> bool:
@@ -67,6 +68,8 @@ def _data(pool: ResolvedPool, text: str) -> Json:
     # A pod is one hop behind its node, and EKS sets this only in templates of its own:
     # https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-basics
     data["MetadataOptions"] = {"HttpTokens": "required", "HttpPutResponseHopLimit": 2}
+    if pool.eks.placement_group:
+        data["Placement"] = {"GroupName": pool.eks.placement_group}
     return data | _reservation(pool)
 
 

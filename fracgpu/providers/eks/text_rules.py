@@ -34,6 +34,7 @@ RESERVATION = Form(
 )
 TEMPLATE_ID = Form(re.compile(r"lt-[\w-]+"), "the id of a launch template", "lt-0123456789abcdef0")
 TEMPLATE_VERSION = Form(re.compile(r"[1-9]\d*|\$Latest|\$Default"), "a version of a launch template", "3")
+PLACEMENT = Form(re.compile(r"[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?"), "the name of a placement group", "gpus")
 KUBERNETES = Form(re.compile(r"\d+\.\d+"), "a Kubernetes version of EKS", "1.34")
 RELEASE = Form(re.compile(r"\d+\.\d+\.\d+-\S+"), "the release of an image", "1.34.1-20260901")
 
@@ -55,6 +56,7 @@ def _texts(pool: ResolvedPool) -> Iterator[tuple[str, str | None, Form]]:
     said, template = pool.eks, pool.eks.launch_template
     yield "spec.eks.nodeRole", said.node_role, ROLE
     yield "spec.eks.reservation", said.reservation, RESERVATION
+    yield "spec.eks.placementGroup", said.placement_group, PLACEMENT
     yield "spec.eks.version", said.version, KUBERNETES
     yield "spec.eks.releaseVersion", said.release_version, RELEASE
     for index, subnet in enumerate(said.subnets or ()):

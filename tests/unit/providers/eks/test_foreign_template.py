@@ -136,6 +136,11 @@ OTHERWISE: list[tuple[dict[str, Any], list[str], Json, list[str]]] = [
     ({}, ["machine"], {"InstanceType": "p4d.24xlarge"}, []),
     ({}, ["machine"], {"InstanceType": "g5.xlarge"}, ["spec.machine"]),
     ({}, ["machine"], {}, ["spec.eks.launchTemplate.says"]),
+    ({}, [], {"ImageId": "ami-0123456789abcdef0"}, ["spec.eks.amiType"]),
+    ({}, [], {"IamInstanceProfile": {"Name": "nodes"}}, ["spec.eks.launchTemplate"]),
+    ({}, [], {"NetworkInterfaces": [{"DeviceIndex": 0, "InterfaceType": "efa"}]}, []),
+    ({}, [], {"NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": "subnet-1"}]}, ["spec.eks.launchTemplate"]),
+    ({}, [], {"InstanceMarketOptions": {"MarketType": "spot"}}, ["spec.eks.launchTemplate"]),
 ]
 
 
@@ -145,3 +150,9 @@ def test_the_template_is_held_against_the_pool(
 ) -> None:
     of = pool(**MACHINE, **spec, eks={"launchTemplate": {**NAMED, "says": says or None}})
     assert [(one.code, one.field) for one in check(of, "mine", data)] == [("conflicting-fields", at) for at in fields]
+
+
+@pytest.mark.parametrize(("data", "refused"), [({"ImageId": "ami-0123456789abcdef0"}, False), ({}, True)])
+def test_an_image_of_ones_own_is_named_there(data: Json, refused: bool) -> None:
+    of = pool(**MACHINE, eks={"launchTemplate": NAMED, "amiType": "CUSTOM"})
+    assert [one.field for one in check(of, "mine", data)] == ["spec.eks.amiType"] * refused

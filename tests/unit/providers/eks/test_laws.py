@@ -107,6 +107,7 @@ def options(draw: st.DrawFn, row: Combination, capacity: str) -> Json:
         "autoscalerTags": draw(optional(st.booleans())),
         "launchTemplate": {"name": "mine", "version": "2"} if own else None,
         "reservation": "cr-0123456789abcdef0" if reserved else None,
+        "placementGroup": None if own else draw(optional(st.just("gpus"))),
         "capacityBlock": draw(optional(st.booleans())) if reserved else None,
     }
     return {key: value for key, value in said.items() if value is not None}

@@ -127,6 +127,13 @@ CASES = [
         capacity="reserved",
         eks={"reservation": "cr-1", "instanceTypes": ["g5.xlarge", "g5.2xlarge"]},
     ),
+    case("placement-group-zones", "spec.eks.placementGroup", level=WARN, eks={"placementGroup": "gpus"}),
+    case(
+        "conflicting-fields",
+        "spec.eks.launchTemplate",
+        eks={"launchTemplate": {"name": "a"}, "placementGroup": "gpus"},
+    ),
+    case("invalid-value", "spec.eks.placementGroup", eks={"placementGroup": "g" * 256}),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "io2"}),
     case("invalid-value", "spec.eks.diskType", "gp3", eks={"diskType": "st1"}),
     case("machine-note", "spec.machine", level=NOTE, machine="g6f.xlarge"),
@@ -390,6 +397,7 @@ GOOD: list[dict[str, Any]] = [
     {"machine": "p4d.24xlarge", "sharing": MIG},
     {"machine": "p5.4xlarge", "sharing": {"mig": {"layout": {"3g.40gb": 1, "1g.10gb": 3}}}},
     {"machine": "g5.xlarge", "zones": ["us-east-1b"]},
+    {"machine": "p4d.24xlarge", "zones": ["us-east-1b"], "eks": {"placementGroup": "gpus"}},
     {
         "machine": "g5.xlarge",
         "taints": ["nvidia.com/gpu=true:NoSchedule"],
