@@ -17,8 +17,9 @@ from fracgpu.cli.manifests import write_manifests
 from fracgpu.cli.output import ManifestOption, Output, say_notes
 from fracgpu.cli.promised import one_promise
 from fracgpu.errors import Invalid
-from fracgpu.kube.truefoundry import Language
-from fracgpu.kube.workload import Ask, Kind, manifest
+from fracgpu.kube.truefoundry import Language, Shape
+from fracgpu.kube.workload import Ask, Kind
+from fracgpu.kube.workload import manifest as kubernetes_manifest
 
 HERE = "fracgpu.cli.workload"
 app = group(
@@ -27,7 +28,7 @@ app = group(
         "deployment": (HERE, "deployment", "A Deployment"),
         "job": (HERE, "job", "A Job"),
         "dra": (HERE, "dra", "DeviceClass, ResourceClaimTemplate and pod for NVIDIA's DRA driver"),
-        "truefoundry": (HERE, "truefoundry", "A job for TrueFoundry, as YAML or Python"),
+        "truefoundry": (HERE, "truefoundry", "A job, service or notebook for TrueFoundry, as YAML or Python"),
     },
     "Pods that land on a pool's slices",
 )
@@ -58,7 +59,9 @@ def _command(kind: Kind, line: str) -> Callable[..., None]:
         out: ManifestOption = Output.YAML,
     ) -> None:
         _yaml_only(lang)
-        made, notes = manifest(kind, _explanation(name, flags, yes=yes), Ask(gpus, image, named, namespace, resource))
+        made, notes = kubernetes_manifest(
+            kind, _explanation(name, flags, yes=yes), Ask(gpus, image, named, namespace, resource)
+        )
         write_manifests([made], out)
         say_notes(notes)
 
@@ -101,25 +104,23 @@ def truefoundry(
     image: Image = None,
     named: Named = None,
     resource: OneResource = None,
+    shape: Annotated[Shape, typer.Option("--type", help="What is deployed")] = Shape.JOB,
+    port: Annotated[int, typer.Option("--port", help="Port of a service")] = 8080,
     yes: ContextYesOption = False,
     lang: Lang = Language.YAML,
     out: ManifestOption = Output.YAML,
 ) -> None:
-    """A TrueFoundry job on the pool: its manifest, or Python for its SDK."""
-    from fracgpu.kube.truefoundry import python
-    from fracgpu.kube.truefoundry import truefoundry as job_manifest
+    """A TrueFoundry job, service or notebook on the pool: its manifest for `tfy deploy -f`, or Python for its SDK."""
+    from fracgpu.kube.truefoundry import deployment, manifest, python
 
     explanation = _explanation(name, flags, yes=yes)
-    ask = Ask(gpus, image, named, resource=resource)
+    model, notes = deployment(explanation, Ask(gpus, image, named, resource=resource), shape, port)
     if lang is Language.PYTHON:
-        text, notes = python(explanation, ask)
-        output.write(text)
+        output.write(python(model))
+    elif out is Output.JSON:
+        output.write_json(manifest(model))
     else:
-        body, notes = job_manifest(explanation, ask)
-        if out is Output.JSON:
-            output.write_json(body)
-        else:
-            output.write(output.to_yaml(body))
+        output.write(output.to_yaml(manifest(model)))
     say_notes(notes)
 
 

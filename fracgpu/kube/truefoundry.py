@@ -1,4 +1,4 @@
-"""The same workload as TrueFoundry's SDK has it: a Job in Python, or its manifest in YAML.
+"""The same workload as TrueFoundry's SDK has it: a Job, Service or Notebook, in Python or in YAML.
 
 The SDK checks little (any name, any profile of its list on any GPU), so what it has no word for is refused here. Its
 words are those of https://pypi.org/project/truefoundry/0.17.5/, `truefoundry.deploy`.
@@ -16,7 +16,8 @@ from typing import Any
 from fracgpu.advertise import Explanation
 from fracgpu.catalog.models import Profile
 from fracgpu.errors import Finding, Invalid, info
-from fracgpu.kube.workload import IMAGE, SHOW, Ask, request
+from fracgpu.kube.names import legal
+from fracgpu.kube.workload import IMAGE, SHOW, STAY, Ask, request
 from fracgpu.sharing import Mig, Mps, TimeSlicing, Whole
 
 _PROFILE_WORDS = """
@@ -54,6 +55,7 @@ GPU_TYPES: Mapping[str, str] = {
 PARTS_OF_A10: Mapping[float, str] = {4: "A10_4GB", 8: "A10_8GB", 12: "A10_12GB"}
 MOST_GPUS = 16
 MOST_MEMORY_MB = 400_000
+LONGEST = 32
 NAME = re.compile(r"[a-z](?:[a-z0-9]|-(?!-)){1,30}[a-z0-9]")
 PAGE = "https://www.truefoundry.com/docs/using-fractional-gpus.md"
 
@@ -63,68 +65,133 @@ class Language(StrEnum):
     PYTHON = "python"
 
 
+class Shape(StrEnum):
+    """What is deployed; TrueFoundry's own words for `type`."""
+
+    JOB = "job"
+    SERVICE = "service"
+    NOTEBOOK = "notebook"
+
+
 @dataclass(frozen=True, slots=True)
-class Device:
-    """One entry of `Resources.devices`: the SDK's class, its `type`, and its fields."""
+class Model:
+    """A model of the SDK: its class, the `type` that tells it from others in YAML, and its fields."""
 
     kind: str
-    type: str
+    type: str | None
     fields: Mapping[str, Any]
 
 
-def truefoundry(explanation: Explanation, ask: Ask) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The job's manifest, and notes. Raises Invalid: `not-expressible` for what the SDK has no word for."""
+def deployment(
+    explanation: Explanation, ask: Ask, shape: Shape = Shape.JOB, port: int = 8080
+) -> tuple[Model, tuple[Finding, ...]]:
+    """What is deployed onto the pool, and notes. `port` is a service's.
+
+    Raises Invalid: `not-expressible` for what the SDK has no word for, `missing-field` for a notebook without an image.
+    """
     device, notes = _device(explanation, ask)
-    return {
-        "name": _name(explanation, ask),
-        "type": "job",
-        "image": {"type": "image", "image_uri": ask.image or IMAGE, **_command(ask)},
-        "trigger": {"type": "manual"},
-        "resources": {
-            "node": {"type": "nodepool_selector", "nodepools": [explanation.pool.name]},
-            "devices": [{"type": device.type, **device.fields}],
-        },
-    }, notes
+    node = Model("NodepoolSelector", "nodepool_selector", {"nodepools": [explanation.pool.name]})
+    resources = Model("Resources", None, {"node": node, "devices": [device]})
+    name = _name(explanation, ask, shape)
+    match shape:
+        case Shape.JOB:
+            fields = {"image": _image(ask, SHOW), "trigger": Model("Manual", "manual", {})}
+            return Model("Job", "job", {"name": name, **fields, "resources": resources}), notes
+        case Shape.SERVICE:
+            ports = [Model("Port", None, {"port": _port(port), "expose": False, "app_protocol": "http"})]
+            fields = {"image": _image(ask, STAY), "ports": ports, "replicas": 1}
+            return Model("Service", "service", {"name": name, **fields, "resources": resources}), notes
+        case Shape.NOTEBOOK:
+            image = Model("WorkbenchImage", None, {"image_uri": _workbench(ask)})
+            return Model("Notebook", "notebook", {"name": name, "image": image, "resources": resources}), notes
 
 
-def python(explanation: Explanation, ask: Ask) -> tuple[str, tuple[Finding, ...]]:
-    """The same job as a Python file. Raises Invalid as `truefoundry` does."""
-    device, notes = _device(explanation, ask)
-    names = ", ".join(sorted(("Image", "Job", "NodepoolSelector", "Resources", device.kind)))
-    image = ", ".join(
-        f"{key}={json.dumps(value)}" for key, value in {"image_uri": ask.image or IMAGE, **_command(ask)}.items()
-    )
-    fields = ", ".join(f"{key}={json.dumps(value)}" for key, value in device.fields.items())
+def manifest(model: Model) -> dict[str, Any]:
+    """The model as its YAML has it, which `tfy deploy -f` takes."""
+    kind = {"type": model.type} if model.type else {}
+    return {**kind, **{key: _plain(value) for key, value in model.fields.items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        return manifest(value)
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def python(model: Model) -> str:
+    """The model as a Python file that deploys it."""
+    name = model.kind.lower()
     lines = (
-        f"from truefoundry.deploy import {names}",
+        f"from truefoundry.deploy import {', '.join(sorted(_kinds(model)))}",
         "",
-        "job = Job(",
-        f"    name={json.dumps(_name(explanation, ask))},",
-        f"    image=Image({image}),",
-        "    resources=Resources(",
-        f"        devices=[{device.kind}({fields})],",
-        f"        node=NodepoolSelector(nodepools=[{json.dumps(explanation.pool.name)}]),",
-        "    ),",
-        ")",
-        'job.deploy(workspace_fqn="YOUR-WORKSPACE")',
+        f"{name} = {_call(model, '')}",
+        f'{name}.deploy(workspace_fqn="YOUR-WORKSPACE")',
         "",
     )
-    return "\n".join(lines), notes
+    return "\n".join(lines)
 
 
-def _command(ask: Ask) -> dict[str, str]:
-    return {} if ask.image else {"command": " ".join(SHOW)}
+def _kinds(value: Any) -> set[str]:
+    if isinstance(value, Model):
+        return {value.kind}.union(*(_kinds(one) for one in value.fields.values()))
+    return set().union(*map(_kinds, value)) if isinstance(value, list) else set()
 
 
-def _name(explanation: Explanation, ask: Ask) -> str:
-    name = ask.name or f"{explanation.pool.name}-job"
+def _call(model: Model, indent: str) -> str:
+    """A constructor's call, on one line where it fits."""
+    flat = f"{model.kind}({', '.join(f'{key}={_source(value, indent)}' for key, value in model.fields.items())})"
+    if "\n" not in flat and len(indent) + len(flat) <= WIDTH:
+        return flat
+    inner = indent + "    "
+    fields = "".join(f"{inner}{key}={_source(value, inner)},\n" for key, value in model.fields.items())
+    return f"{model.kind}(\n{fields}{indent})"
+
+
+def _source(value: Any, indent: str) -> str:
+    if isinstance(value, Model):
+        return _call(value, indent)
+    if isinstance(value, list):
+        return f"[{', '.join(_source(one, indent) for one in value)}]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+WIDTH = 60
+
+
+def _image(ask: Ask, otherwise: tuple[str, ...]) -> Model:
+    command = {} if ask.image else {"command": " ".join(otherwise)}
+    return Model("Image", "image", {"image_uri": ask.image or IMAGE, **command})
+
+
+def _workbench(ask: Ask) -> str:
+    if ask.image:
+        return ask.image
+    message = "a notebook runs in a workbench image, which nobody can choose for you"
+    raise Invalid.one("missing-field", message, field="--image", hint="--image IMAGE, one with JupyterLab", link=PAGE)
+
+
+def _port(port: int) -> int:
+    if 1 <= port <= 65535:
+        return port
+    raise Invalid.one("invalid-value", f"--port {port} is no port", field="--port", hint="1 to 65535")
+
+
+def _name(explanation: Explanation, ask: Ask, shape: Shape) -> str:
+    name = ask.name if ask.name is not None else _made_of(explanation.pool.name, shape)
     if not NAME.fullmatch(name):
         message = f"TrueFoundry takes names of 3 to 32 lower-case letters, digits and single dashes, not {name!r}"
-        raise Invalid.one("invalid-name", message, field="--name", hint="--name gpu-job")
+        raise Invalid.one("invalid-name", message, field="--name", hint=f"--name gpu-{shape.value}")
     return name
 
 
-def _device(explanation: Explanation, ask: Ask) -> tuple[Device, tuple[Finding, ...]]:
+def _made_of(pool: str, shape: Shape) -> str:
+    """A name that TrueFoundry takes, of a pool whose own name another rule allows."""
+    start = legal(pool)[: LONGEST - len(shape.value) - 1].rstrip("-")
+    name = f"{start}-{shape.value}"
+    return name if NAME.fullmatch(name) else f"gpu-{shape.value}"
+
+
+def _device(explanation: Explanation, ask: Ask) -> tuple[Model, tuple[Finding, ...]]:
     resource, notes = request(explanation, ask)
     sharing = explanation.pool.sharing
     match sharing.cut, sharing.share:
@@ -140,7 +207,7 @@ def _device(explanation: Explanation, ask: Ask) -> tuple[Device, tuple[Finding, 
             raise _refused("time-slicing of MIG slices", "leave timeSlicing or mig out of the pool")
 
 
-def _mig(explanation: Explanation, ask: Ask, resource: str) -> Device:
+def _mig(explanation: Explanation, ask: Ask, resource: str) -> Model:
     if ask.gpus > 1:
         raise _refused("several MIG slices in one container", "--gpus 1, and replicas for more")
     profile = _profile(explanation, resource)
@@ -149,7 +216,7 @@ def _mig(explanation: Explanation, ask: Ask, resource: str) -> Device:
     if profile.name not in PROFILES:
         near = tuple(one.name for one in explanation.pool.gpu.profiles if one.name in PROFILES)
         raise _refused(f"the MIG profile {profile.name}", f"--mig {near[0]}" if near else None, near)
-    return Device("NvidiaMIGGPU", "nvidia_mig_gpu", {"profile": profile.name})
+    return Model("NvidiaMIGGPU", "nvidia_mig_gpu", {"profile": profile.name})
 
 
 def _profile(explanation: Explanation, resource: str) -> Profile | None:
@@ -161,7 +228,7 @@ def _profile(explanation: Explanation, resource: str) -> Profile | None:
     return named or (profiles[0] if alone else None)
 
 
-def _time_slicing(explanation: Explanation, ask: Ask, notes: tuple[Finding, ...]) -> tuple[Device, tuple[Finding, ...]]:
+def _time_slicing(explanation: Explanation, ask: Ask, notes: tuple[Finding, ...]) -> tuple[Model, tuple[Finding, ...]]:
     pool = explanation.pool
     whole = pool.machine.gpu_memory_gib or pool.gpu.memory_gb
     share = int(whole * 1000 / pool.sharing.replicas)
@@ -169,18 +236,18 @@ def _time_slicing(explanation: Explanation, ask: Ask, notes: tuple[Finding, ...]
     message = (
         f"{memory} MB is {ask.gpus} of {pool.sharing.replicas} shares of an {pool.gpu.product}; nothing enforces it"
     )
-    device = Device("NvidiaTimeslicingGPU", "nvidia_timeslicing_gpu", {"gpu_memory": memory})
+    device = Model("NvidiaTimeslicingGPU", "nvidia_timeslicing_gpu", {"gpu_memory": memory})
     return device, (*notes, info("truefoundry-memory", message, link=PAGE))
 
 
-def _whole(explanation: Explanation, ask: Ask) -> Device:
+def _whole(explanation: Explanation, ask: Ask) -> Model:
     if ask.gpus > MOST_GPUS:
         raise _refused(f"{ask.gpus} GPUs", f"--gpus {MOST_GPUS}")
     machine = explanation.pool.machine
     name = GPU_TYPES.get(machine.gpu)
     if machine.fractional:
         name = PARTS_OF_A10.get(machine.gpu_memory_gib or 0) if name == "A10_24GB" else None
-    return Device("NvidiaGPU", "nvidia_gpu", {**({"name": name} if name else {}), "count": ask.gpus})
+    return Model("NvidiaGPU", "nvidia_gpu", {**({"name": name} if name else {}), "count": ask.gpus})
 
 
 def _refused(what: str, hint: str | None, nearest: tuple[str, ...] = ()) -> Invalid:

@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from fracgpu.advertise import explain
+from fracgpu.advertise import Explanation, explain
 from fracgpu.catalog.load import load
 from fracgpu.errors import Invalid
-from fracgpu.kube.truefoundry import GPU_TYPES, PROFILES, python, truefoundry
+from fracgpu.kube.truefoundry import GPU_TYPES, PROFILES, Shape, deployment, manifest, python
 from fracgpu.kube.workload import Ask
+
+
+def truefoundry(explanation: Explanation, ask: Ask, shape: Shape = Shape.JOB) -> tuple[dict[str, Any], Any]:
+    model, notes = deployment(explanation, ask, shape)
+    return manifest(model), notes
+
 
 SDK = json.loads((Path(__file__).parent / "data" / "truefoundry.json").read_text(encoding="utf-8"))
 
@@ -71,15 +77,55 @@ def test_what_the_sdk_has_no_word_for_is_refused(promised: Any, spec: dict[str, 
     assert said in caught.value.message
 
 
-def test_python_says_the_same(promised: Any) -> None:
+@pytest.mark.parametrize("shape", Shape)
+def test_python_says_the_same(promised: Any, shape: Shape) -> None:
     promise = promised("aks", "slices", gpu="a100-80gb", mig={"profile": "1g.10gb"})
-    explanation = explain(promise.pool, promise.facts)
-    tree = ast.parse(python(explanation, Ask())[0])
+    model, _ = deployment(explain(promise.pool, promise.facts), Ask(image="jupyter/x:1"), shape)
+    tree = ast.parse(python(model))
     imported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     assert {call.func.id for call in calls if isinstance(call.func, ast.Name)} == imported
+    assert imported <= set(SDK["fields"])
     device = next(call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "NvidiaMIGGPU")
     assert {word.arg: ast.literal_eval(word.value) for word in device.keywords} == {"profile": "1g.10gb"}
+    for call in calls:
+        assert isinstance(call.func, ast.Name)
+        given = {str(word.arg) for word in call.keywords}
+        needed = set(SDK["required"][call.func.id])
+        assert needed <= given <= set(SDK["fields"][call.func.id])
+
+
+@pytest.mark.parametrize("shape", Shape)
+def test_yaml_says_its_type_and_where_it_runs(promised: Any, shape: Shape) -> None:
+    promise = promised("aks", "slices", gpu="a100-80gb", mig={"profile": "1g.10gb"})
+    body, _ = truefoundry(explain(promise.pool, promise.facts), Ask(image="jupyter/x:1"), shape)
+    assert (body["type"], body["name"]) == (shape.value, f"slices-{shape.value}")
+    assert body["resources"]["node"]["nodepools"] == ["slices"]
+    assert body["image"]["image_uri"] == "jupyter/x:1"
+
+
+def test_a_notebook_needs_an_image(promised: Any) -> None:
+    promise = promised("aks", gpu="t4")
+    with pytest.raises(Invalid) as caught:
+        truefoundry(explain(promise.pool, promise.facts), Ask(), Shape.NOTEBOOK)
+    assert (caught.value.code, caught.value.field) == ("missing-field", "--image")
+
+
+def test_a_service_has_a_port_that_is_one(promised: Any) -> None:
+    promise = promised("aks", gpu="t4")
+    explanation = explain(promise.pool, promise.facts)
+    body = manifest(deployment(explanation, Ask(), Shape.SERVICE, 9000)[0])
+    assert [one["port"] for one in body["ports"]] == [9000]
+    with pytest.raises(Invalid):
+        deployment(explanation, Ask(), Shape.SERVICE, 0)
+
+
+@pytest.mark.parametrize("pool", ["My_Group", "9lives", "a--b", "x" * 60])
+def test_a_name_is_made_of_any_pools(promised: Any, pool: str) -> None:
+    promise = promised("eks", pool, gpu="t4")
+    for shape in Shape:
+        body, _ = truefoundry(explain(promise.pool, promise.facts), Ask(image="x:1"), shape)
+        assert re.fullmatch(SDK["name"], body["name"])
 
 
 @pytest.mark.parametrize("name", ["Gpu", "x", "two--dashes", "a" * 40])
