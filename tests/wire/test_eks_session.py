@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -677,6 +678,36 @@ def test_signing_in_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_profile_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "none-of-that-name")
     with pytest.raises(NotSignedIn, match="none-of-that-name"):
+        eks.connect(REF, Access())
+
+
+SECRET = "tok3n-that-nobody-may-see"
+PROCESSES = {
+    "fails": f"echo {SECRET} >&2; exit 3",
+    "answers no JSON": f"echo {SECRET}",
+    "answers something else": f"echo '{{\"{SECRET}\": 1}}'",
+}
+
+
+@pytest.mark.parametrize("script", PROCESSES.values(), ids=PROCESSES)
+def test_what_a_credential_process_says_is_not_told(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, config = tmp_path / "process.sh", tmp_path / "config"
+    process.write_text(f"#!/bin/sh\n{script}\n")
+    process.chmod(0o755)
+    config.write_text(f"[default]\ncredential_process = {process}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    with pytest.raises(NotSignedIn, match="credential_process") as caught:
+        eks.connect(REF, Access())
+    assert SECRET not in str(caught.value.findings)
+
+
+def test_a_credential_process_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config"
+    config.write_text(f"[default]\ncredential_process = {tmp_path}/none\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    with pytest.raises(NotSignedIn, match="none"):
         eks.connect(REF, Access())
 
 

@@ -136,7 +136,9 @@ def _throttled(said: Said) -> FracgpuError:
 
 
 def _unavailable(said: Said) -> FracgpuError:
-    return Unreachable(f"AWS could not answer ({said.status})", hint="try again", detail=said.detail)
+    """AWS's own trouble, which passes."""
+    hint = "try again; https://health.aws.amazon.com"
+    return Unreachable(f"AWS could not answer ({said.status}): {said.message}", hint=hint, detail=said.detail)
 
 
 def _in_use(said: Said) -> FracgpuError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from json import JSONDecodeError
 from typing import Any
 
 from botocore.exceptions import (
@@ -24,14 +25,16 @@ from fracgpu.errors import CloudError, FracgpuError, NotSignedIn, Unreachable
 from fracgpu.plan import Json
 from fracgpu.providers.eks.failures import SIGN_IN, Said, translated
 
-_IDENTITY = (
+IDENTITY = (
     NoCredentialsError,
     PartialCredentialsError,
     CredentialRetrievalError,
     TokenRetrievalError,
     SSOError,
     NoRegionError,
+    JSONDecodeError,
 )
+"""Whatever keeps credentials from being had; a credential process that answers no JSON is let through by botocore."""
 
 
 class Refused(Exception):
@@ -49,8 +52,8 @@ def answers(call: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise Refused(_said(error, call)) from error
-    except _IDENTITY as error:
-        raise NotSignedIn(f"AWS credentials cannot be had: {error}", hint=SIGN_IN) from error
+    except IDENTITY as error:
+        raise no_identity(error) from error
     except (HTTPClientError, NoConnection) as error:
         raise Unreachable(f"AWS cannot be reached: {_plain(error)}", hint="is the network up?") from error
     except BotoCoreError as error:
@@ -64,6 +67,15 @@ def translating() -> Iterator[None]:
         yield
     except Refused as error:
         raise ours(error) from error.__cause__
+
+
+def no_identity(error: Exception) -> NotSignedIn:
+    """Why there are no credentials, in botocore's words, but for what a credential process has said: that may be a
+    secret."""
+    if isinstance(error, JSONDecodeError) or getattr(error, "kwargs", {}).get("provider") == "custom-process":
+        message = "the credential_process of the AWS configuration gave no credentials"
+        return NotSignedIn(message, hint="run it by hand: it stands in ~/.aws/config; aws sts get-caller-identity")
+    return NotSignedIn(f"AWS credentials cannot be had: {error}", hint=SIGN_IN)
 
 
 def ours(refused: Refused) -> FracgpuError:

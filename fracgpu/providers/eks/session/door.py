@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError
 from fracgpu.errors import Invalid, NotSignedIn, Unreachable
 from fracgpu.providers.access import Access
 from fracgpu.providers.eks.failures import SIGN_IN
+from fracgpu.providers.eks.session.calls import IDENTITY, no_identity
 from fracgpu.resolve import ClusterRef
 
 SANDBOX_REGION = "us-east-1"
@@ -88,7 +89,9 @@ def _aws(cluster: ClusterRef, access: Access) -> Door:
     try:
         region = cluster.region or session.get_config_variable("region")
         credentials = session.get_credentials()
-    except BotoCoreError as error:
+    except IDENTITY as error:
+        raise no_identity(error) from error
+    except (BotoCoreError, OSError) as error:
         message = "the AWS configuration cannot be used"
         raise NotSignedIn(f"{message}: {error}", hint=SIGN_IN) from error
     if credentials is None:
