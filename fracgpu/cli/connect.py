@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 from functools import cache
+from typing import cast
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.globals import GLOBALS
+from fracgpu.cli.kubectl_context import access_by_context
 from fracgpu.cli.quickstart import begin_long_work
-from fracgpu.cli.settings import access, cluster_of
+from fracgpu.cli.settings import access, by_kubeconfig, cluster_of
 from fracgpu.cli.streams import to_stderr
-from fracgpu.errors import Finding, Invalid
+from fracgpu.errors import Finding, Invalid, NotFound
+from fracgpu.kube.access import KubeAccess
 from fracgpu.providers import Identity, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
@@ -29,7 +32,35 @@ def connect(cluster: ClusterRef) -> Session:
         begin_long_work()
         way = _access()
         cloud = provider(cluster.provider)
-    return cloud.connect(cluster, way)
+    session = cloud.connect(cluster, way)
+    return cast(Session, _Borrowed(session, cluster)) if by_kubeconfig() else session
+
+
+GET_CREDENTIALS = {
+    ProviderName.AKS: "az aks get-credentials",
+    ProviderName.GKE: "gcloud container clusters get-credentials",
+    ProviderName.EKS: "aws eks update-kubeconfig",
+}
+
+
+class _Borrowed:
+    """A session in all but its way to the Kubernetes API: the context of the user's kubeconfig that names the
+    cluster."""
+
+    def __init__(self, session: Session, cluster: ClusterRef) -> None:
+        self._session, self._cluster = session, cluster
+
+    def kube_access(self) -> KubeAccess:
+        cluster = self._cluster
+        found = access_by_context(cluster)
+        if found is None:
+            title = cluster.provider.upper()
+            message = f"the kubeconfig has no context whose names mean the {title} cluster {cluster.name}"
+            raise NotFound(message, hint=GET_CREDENTIALS[cluster.provider])
+        return found
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._session, name)
 
 
 def identity(name: ProviderName) -> Identity:

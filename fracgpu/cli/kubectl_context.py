@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fracgpu.kube.access import KubeAccess
+from fracgpu.resolve import ClusterRef
 from fracgpu.spec import Cluster
 from fracgpu.textfile import read_text
 
@@ -35,16 +37,65 @@ def current_cluster() -> Cluster | None:
     return named(str(context.get("cluster", "")), str(context.get("user", "")))
 
 
+def access_by_context(cluster: ClusterRef) -> KubeAccess | None:
+    """The way that the kubeconfig knows to a cluster, by the first context whose names mean it; None where none does.
+
+    Every file is read; what several have, the first says, and their relative paths stay their own, as for kubectl.
+    """
+    whole: dict[str, Any] = {kind: [] for kind in ENTRIES}
+    for config, folder in _configs_with_folders():
+        for kind, member in ENTRIES.items():
+            whole[kind] += [_with_paths(one, member, folder) for one in _mappings(config.get(kind))]
+    servers = {one.get("name"): (one.get("cluster") or {}).get("server") for one in reversed(whole["clusters"])}
+    for one in whole["contexts"]:
+        said = one.get("context") or {}
+        if _means(said, cluster):
+            server = str(servers.get(said.get("cluster")) or "")
+            return KubeAccess(server=server, kubeconfig=whole, context=str(one.get("name")))
+    return None
+
+
+ENTRIES = {"clusters": "cluster", "contexts": "context", "users": "user"}
+PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+
+
+def _means(context: Any, cluster: ClusterRef) -> bool:
+    if not isinstance(context, dict):
+        return False
+    meant = named(str(context.get("cluster", "")), str(context.get("user", "")))
+    if meant is None or (meant.provider, meant.name) != (cluster.provider.value, cluster.name):
+        return False
+    said = ((key, getattr(meant, key)) for key in ("resource_group", "project", "location", "region"))
+    return all(value is None or value == getattr(cluster, key) for key, value in said)
+
+
+def _with_paths(entry: dict[str, Any], member: str, folder: Path) -> dict[str, Any]:
+    """The entry with paths that hold wherever it is read."""
+    said = entry.get(member)
+    if not isinstance(said, dict):
+        return entry
+    absolute: dict[str, Any] = {key: str(folder / str(said[key])) for key in PATHS if said.get(key)}
+    command = (said.get("exec") or {}).get("command")
+    if isinstance(command, str) and os.sep in command:
+        absolute["exec"] = {**said["exec"], "command": str(folder / command)}
+    return {**entry, member: {**said, **absolute}}
+
+
 def _mappings(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _configs() -> Iterator[dict[str, Any]]:
     """The files of KUBECONFIG, or the usual one; in what several say, the first counts, as for kubectl."""
+    for config, _ in _configs_with_folders():
+        yield config
+
+
+def _configs_with_folders() -> Iterator[tuple[dict[str, Any], Path]]:
     places = os.environ.get("KUBECONFIG") or _usual()
     for place in places.split(os.pathsep):
         if place:
-            yield _read(Path(place))
+            yield _read(Path(place)), Path(place).absolute().parent
 
 
 def _usual() -> str:

@@ -33,6 +33,10 @@ ENDPOINTS = {
     "gkeEndpoint": "gke_endpoint",
     "awsEndpoint": "aws_endpoint",
 }
+KUBERNETES = "kubernetes"
+KUBERNETES_VARIABLE = "FRACGPU_KUBERNETES"
+WAYS = ("cloud", "kubeconfig")
+"""How a cluster's Kubernetes API is reached: with what the cloud gives, or by the user's own kubeconfig."""
 SANDBOX_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 SANDBOX_CLUSTERS: dict[str, dict[str, str]] = {
     "gke": {"name": "sandbox", "project": "sandbox", "location": "us-central1"},
@@ -214,9 +218,7 @@ def access() -> Access:
     if GLOBALS.sandbox:
         return _sandbox()
     file = user_file()
-    given = document(file).get("endpoints") or {}
-    if not isinstance(given, dict):
-        raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints")
+    given = {key: value for key, value in _endpoints(file).items() if key != KUBERNETES}
     for key, value in given.items():
         if key not in ENDPOINTS:
             near = nearest_words(str(key), ENDPOINTS, cutoff=0.4) or tuple(ENDPOINTS)
@@ -224,6 +226,24 @@ def access() -> Access:
         if not isinstance(value, str):
             raise Invalid.one("invalid-value", f"endpoints.{key} in {file} is a text", field=f"endpoints.{key}")
     return Access(**{ENDPOINTS[key]: value for key, value in given.items()})
+
+
+def _endpoints(file: Path) -> dict[str, Any]:
+    given = document(file).get("endpoints") or {}
+    if not isinstance(given, dict):
+        raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints")
+    return given
+
+
+def by_kubeconfig() -> bool:
+    """The user wants the Kubernetes API reached by the kubeconfig. Raises Invalid for another word."""
+    file = user_file()
+    said, where = os.environ.get(KUBERNETES_VARIABLE), KUBERNETES_VARIABLE
+    if not said:
+        said, where = _endpoints(file).get(KUBERNETES), f"endpoints.{KUBERNETES}"
+    if said and said not in WAYS:
+        raise Invalid.one("invalid-value", f"{where} is {said!r}", field=where, nearest=WAYS, hint=" or ".join(WAYS))
+    return said == "kubeconfig"
 
 
 def _sandbox() -> Access:

@@ -95,12 +95,12 @@ def deployment(
     name = _name(explanation, ask, shape)
     match shape:
         case Shape.JOB:
-            fields = {"image": _image(ask, SHOW), "trigger": Model("Manual", "manual", {})}
-            return Model("Job", "job", {"name": name, **fields, "resources": resources}), notes
+            once: dict[str, Any] = {"image": _image(ask, SHOW), "trigger": Model("Manual", "manual", {})}
+            return Model("Job", "job", {"name": name, **once, "resources": resources}), notes
         case Shape.SERVICE:
             ports = [Model("Port", None, {"port": _port(port), "expose": False, "app_protocol": "http"})]
-            fields = {"image": _image(ask, STAY), "ports": ports, "replicas": 1}
-            return Model("Service", "service", {"name": name, **fields, "resources": resources}), notes
+            served: dict[str, Any] = {"image": _image(ask, STAY), "ports": ports, "replicas": 1}
+            return Model("Service", "service", {"name": name, **served, "resources": resources}), notes
         case Shape.NOTEBOOK:
             image = Model("WorkbenchImage", None, {"image_uri": _workbench(ask)})
             return Model("Notebook", "notebook", {"name": name, "image": image, "resources": resources}), notes

@@ -33,7 +33,7 @@ def listed(
     it knows is null and a note says why.
 
     A document's `status` has `advertises` (resource -> how many a node), `slices` (resource -> total, used, free) and
-    `drift` (how nodes differ from the promise). Raises what the cloud answers.
+    `drift` (how nodes differ from the promise; null where there is none to differ). Raises what the cloud answers.
     """
     cloud = provider(cluster.provider)
     pairs = [(seen, pool_document(seen, cloud)) for seen in session.list()]
@@ -78,7 +78,7 @@ def _with_slices(document: Json, promise: Promise | None, found: Usage | None) -
         **document["status"],
         "advertises": promise.resources if promise else None,
         "slices": found.to_json() if found else None,
-        "drift": list(found.drift) if found else None,
+        "drift": list(found.drift) if found and found.nodes else None,
     }
     if found and status["nodes"] is None:
         status["nodes"] = found.nodes

@@ -142,9 +142,15 @@ def context_name(cloud: Cloud, path: tuple[str, ...]) -> str:
     return path[-1]
 
 
+def user_name(cloud: Cloud, path: tuple[str, ...]) -> str:
+    """What the cloud's own tool would call the user there; az tells by it which resource group the cluster is of."""
+    return f"clusterUser_{path[-2]}_{path[-1]}" if cloud is Cloud.AKS else context_name(cloud, path)
+
+
 def _kubeconfig(http: str, authority: str) -> dict[str, object]:
     https = secure(http)
     names = [(context_name(cloud, path), kubernetes_url(https, cloud, path)) for cloud, path in DEFAULT_CLUSTERS]
+    users = [user_name(cloud, path) for cloud, path in DEFAULT_CLUSTERS]
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -152,8 +158,11 @@ def _kubeconfig(http: str, authority: str) -> dict[str, object]:
         "clusters": [
             {"name": name, "cluster": {"server": url, "certificate-authority-data": authority}} for name, url in names
         ],
-        "users": [{"name": "sandbox", "user": {"token": DUMMY_TOKEN}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": "sandbox"}} for name, _ in names],
+        "users": [{"name": user, "user": {"token": DUMMY_TOKEN}} for user in users],
+        "contexts": [
+            {"name": name, "context": {"cluster": name, "user": user}}
+            for (name, _), user in zip(names, users, strict=True)
+        ],
     }
 
 
