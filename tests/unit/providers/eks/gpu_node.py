@@ -100,7 +100,7 @@ def instances(state: State, gpu: State, words: list[str]) -> int:
 
 def created(state: State, gpu: State, word: str) -> bool:
     for name, profile in state["profiles"].items():
-        if word in (name, str(profile["id"])) and not state["refuses"]:
+        if word in (name, str(profile["id"])) and not (state["refuses"] or gpu.get("broken")):
             return placed(gpu, name, profile)
     say(f"Unable to create a GPU instance on GPU using profile {word}: Invalid Argument")
     return False

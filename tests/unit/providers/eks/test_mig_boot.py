@@ -147,10 +147,18 @@ def test_cuts_at_the_first_boot(hopper: Node) -> None:
     assert not hopper.has(NODE_CONFIG)
 
 
-def test_waits_for_the_driver(hopper: Node) -> None:
-    hopper.driver_after(30)
+@pytest.mark.parametrize("naps", [0, 60], ids=["at once", "after five minutes"])
+def test_waits_for_the_driver(naps: int, hopper: Node) -> None:
+    hopper.driver_after(naps)
     assert hopper.first_boot().returncode == 0
-    assert hopper.naps() == ["5"] * 30
+    assert hopper.naps() == ["5"] * naps
+
+
+def test_hopper_takes_the_mode_without_a_reset(hopper: Node) -> None:
+    hopper.first_boot()
+    words = [call[1:] for call in hopper.state["calls"] if call[0] == "nvidia-smi"]
+    assert ["-i", "0", "-mig", "1"] in words
+    assert ["--gpu-reset"] not in words
 
 
 def test_small_instances_first_would_not_fit(hopper: Node) -> None:
@@ -239,6 +247,23 @@ def test_a_node_that_cannot_be_cut_joins_with_a_taint(hopper: Node) -> None:
         "--node-labels=fracgpu.dev/mig=failed",
     ]
     assert not hopper.has(HOLD)
+
+
+def test_one_gpu_that_cannot_be_cut_fails_the_node_by_its_number(ampere: Node) -> None:
+    ampere.change(gpus=[{**gpu, "broken": number == 7} for number, gpu in enumerate(ampere.gpus)])
+    done = ampere.first_boot()
+    assert done.returncode == 1
+    assert "GPU 7 has 0 instances of 1" in done.stderr
+    assert ampere.has(NODE_CONFIG)
+    assert ampere.state["active"] == ["nvidia-persistenced"]
+
+
+def test_a_gpu_that_fell_off_the_bus_fails_the_node(ampere: Node) -> None:
+    ampere.change(gpus=ampere.gpus[:-1])
+    done = ampere.first_boot()
+    assert done.returncode == 1
+    assert "fewer than 8 GPUs" in done.stderr
+    assert ampere.has(NODE_CONFIG)
 
 
 def test_without_a_driver_it_gives_up_after_ten_minutes(hopper: Node) -> None:
