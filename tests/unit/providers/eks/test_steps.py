@@ -28,7 +28,7 @@ def test_another_config_as_the_aws_cli_sends_it() -> None:
 
 
 def test_another_template_version_as_the_aws_cli_sends_it() -> None:
-    cut = {"machine": "p4d.24xlarge", "sharing": {"mig": {"profile": "1g.5gb"}}}
+    cut: dict[str, Any] = {"machine": "p4d.24xlarge", "sharing": {"mig": {"profile": "1g.5gb"}}}
     wanted = eks.desired(pool(**cut), FACTS)
     group = shown(wanted, version="1").resources[-1].body
     assert version_request(group, wanted[-1].body, latest=2) == UPDATE_VERSION
