@@ -55,7 +55,14 @@ def _actions(policy: Any) -> set[str]:
     return found
 
 
-BEYOND_CALLS = {"iam:PassRole", "iam:GetRole", "iam:CreateServiceLinkedRole", "ec2:RunInstances", "ec2:CreateTags"}
+BEYOND_CALLS = {
+    "iam:PassRole",
+    "iam:GetRole",
+    "iam:ListAttachedRolePolicies",
+    "iam:CreateServiceLinkedRole",
+    "ec2:RunInstances",
+    "ec2:CreateTags",
+}
 
 
 def test_the_policy_permits_every_call_to_aws_and_no_other() -> None:

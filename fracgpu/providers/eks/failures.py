@@ -60,6 +60,7 @@ _LIMIT = re.compile(r"vCPU limit of (?P<limit>\d+)")
 _ZONES = re.compile(r"Availability Zone(?: you requested)? \((?P<zones>[-\w, ]+)\)|choosing (?P<others>[-\w, ]+?)\.")
 _MACHINE = re.compile(r"(?:sufficient|instance type \()\s*(?P<name>[a-z0-9-]+\.[a-z0-9-]+)")
 _ACTION = re.compile(r"perform: (?P<action>[a-zA-Z0-9-]+:\w+)")
+_NOT_AUTHORIZED = re.compile(r"not authorized to launch instances", re.IGNORECASE)
 _NOT_ACTIVE = re.compile(
     r"not in (?:an? )?active state|is currently|currently not in|not ready|being (?:created|updated)", re.IGNORECASE
 )
@@ -146,7 +147,18 @@ def _in_use(said: Said) -> FracgpuError:
 
 
 def _request(said: Said) -> FracgpuError:
+    if _NOT_AUTHORIZED.search(said.message):
+        return _may_not_launch(said)
     return _in_use(said) if _NOT_ACTIVE.search(said.message) else _other(said)
+
+
+def _may_not_launch(said: Said) -> FracgpuError:
+    """EKS tries whether the caller may launch from the template, and says no in a request error of its own
+    (https://github.com/aws-samples/terraform-eks-code/issues/13)."""
+    message = said.message.partition(" Encoded authorization failure message:")[0].rstrip(".")
+    hint = "allow ec2:RunInstances with the template; aws sts decode-authorization-message reads detail.message in full"
+    detail = {**said.detail, "permission": "ec2:RunInstances"}
+    return Forbidden(f"not permitted: {message}", hint=hint, detail=detail)
 
 
 def _limit(said: Said) -> FracgpuError:

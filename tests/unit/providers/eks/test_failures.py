@@ -13,6 +13,10 @@ from fracgpu.providers.eks.failures import Issue, Said, problem, translated
 from fracgpu.providers.eks.status import PHASES, progress, status, update_progress
 
 DENIED = "User: arn:aws:sts::1:assumed-role/x is not authorized to perform: ec2:CreateLaunchTemplate because no policy"
+LAUNCH = (
+    "You are not authorized to launch instances with this launch template. Encoded authorization failure message: "
+    "SAh2nDlM_rJs7hFuZ5hszTmXB0Cpmz2KENOOFaiMYyH7cyIdM"
+)
 VCPU = (
     "Could not launch On-Demand Instances. VcpuLimitExceeded - You have requested more vCPU capacity than your current "
     "vCPU limit of 0 allows for the instance bucket that the specified instance type belongs to."
@@ -39,6 +43,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
     ("ResourceInUseException", 409, "Nodegroup is UPDATING", "busy", "at work"),
     ("InvalidRequestException", 400, "Cluster is not in ACTIVE state", "busy", "at work"),
     ("InvalidRequestException", 400, "Launch template should not specify subnets", "cloud-error", "subnets"),
+    ("InvalidRequestException", 400, LAUNCH, "forbidden", "with this launch template"),
     ("InvalidParameterException", 400, "Invalid taint effect", "cloud-error", "Invalid taint effect"),
     ("ResourceLimitExceededException", 400, "30 groups", "quota", "30 groups"),
     ("ResourceNotFoundException", 404, "No cluster found for name: x.", "not-found", "No cluster found"),
@@ -57,6 +62,7 @@ def test_translated(code: str, http: int, message: str, kind: str, words: str) -
     error = translated(Said(code, message, http, request_id="r", retry_after=3, call="create_nodegroup"))
     assert error.code == kind
     assert words in error.message
+    assert "Encoded" not in error.message
     assert error.detail["requestId"] == "r"
     assert error.detail["call"] == "create_nodegroup"
 
