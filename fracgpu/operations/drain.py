@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fracgpu.errors import CloudFailure, DrainBlocked, Finding, FracgpuError, NoAccess, warning
+from fracgpu.errors import (
+    CloudFailure,
+    DrainBlocked,
+    Finding,
+    Forbidden,
+    FracgpuError,
+    NoAccess,
+    NotSignedIn,
+    warning,
+)
 from fracgpu.kube.occupants import Occupant, occupants
 from fracgpu.kube.promise import POOL_LABELS
-from fracgpu.operations.kube import open_kube
+from fracgpu.operations.kube import Asking, open_kube
 from fracgpu.operations.outcome import Event
 from fracgpu.operations.wait import Wait, pause
 from fracgpu.providers import Observed, Session
@@ -39,12 +48,29 @@ class Drain:
         """
         if seen.status.nodes == 0:
             return ()
-        try:
-            with open_kube(session) as kube:
-                return (yield from _emptied(kube, seen, wait, self))
-        except (CloudFailure, NoAccess) as error:
-            message = f"{seen.name} was not drained by fracgpu: {error.message}"
-            return (warning("not-drained", message, hint="the cloud drains its nodes as it deletes them"),)
+        with Asking(session) as kube:
+            try:
+                nodes = kube.ask(partial(_cordoned, seen=seen))
+            except (CloudFailure, NoAccess) as error:
+                return (_not_drained(seen.name, error),)
+            return (yield from _emptied(kube, nodes, wait, self))
+
+
+def _not_drained(name: str, error: FracgpuError) -> Finding:
+    message = f"{name} was not drained by fracgpu: {error.message}"
+    return warning("not-drained", message, hint="the cloud drains its nodes as it deletes them")
+
+
+def _cordoned(kube: Kube, seen: Observed) -> list[str]:
+    """The pool's nodes, onto which no pod comes any more."""
+    nodes = _nodes(kube, seen)
+    _cordon(kube, nodes, on=True)
+    return nodes
+
+
+def _cordon(kube: Kube, nodes: list[str], *, on: bool) -> None:
+    for node in nodes:
+        kube.cordon(node, on=on)
 
 
 def residents(seen: Observed, session: Session) -> list[Occupant]:
@@ -62,34 +88,47 @@ def _residents(kube: Kube, nodes: list[str]) -> list[Occupant]:
     return occupants(pod for node in nodes for pod in kube.pods_on(node))
 
 
-def _emptied(kube: Kube, seen: Observed, wait: Wait, how: Drain) -> Draining:
-    nodes = _nodes(kube, seen)
-    for node in nodes:
-        kube.cordon(node, on=True)
+def _emptied(kube: Asking, nodes: list[str], wait: Wait, how: Drain) -> Draining:
     try:
         return (yield from _moved(kube, nodes, wait, how))
     except (FracgpuError, KeyboardInterrupt):
         with contextlib.suppress(FracgpuError):  # the first error is the one to tell
-            for node in nodes:
-                kube.cordon(node, on=False)
+            kube.ask(partial(_cordon, nodes=nodes, on=False))
         raise
 
 
-def _moved(kube: Kube, nodes: list[str], wait: Wait, how: Drain) -> Draining:
-    """Evict until nobody is left. A pod that goes is still there until its grace period is over."""
+def _moved(kube: Asking, nodes: list[str], wait: Wait, how: Drain) -> Draining:
+    """Evict until nobody is left. A pod that goes is still there until its grace period is over.
+
+    Who has begun to evict does not delete a pool of which nothing is known any more: a cluster that is out of reach, or
+    takes a token for ended, is asked again until the limit. One that never permits to evict is left to its cloud.
+    """
     since = wait.clock.now()
+    left: list[Occupant] = []
+    blocked: dict[Occupant, str] = {}
     while True:
-        left = _residents(kube, nodes)
-        if not left:
+        lost: FracgpuError | None = None
+        try:
+            left, blocked = kube.ask(partial(_evicted, nodes=nodes))
+        except Forbidden as error:
+            return (_not_drained(wait.pool, error),)
+        except (CloudFailure, NotSignedIn) as error:
+            lost = error
+        if not left and not lost:
             return ()
-        blocked = {one: said for one in left if (said := kube.evict(one.namespace, one.name))}
         if how.force:
-            return tuple(map(partial(_ends, blocked), blocked))
+            return (_not_drained(wait.pool, lost),) if lost else tuple(map(partial(_ends, blocked), blocked))
         passed = wait.clock.now() - since
         if passed >= how.limit:
-            raise _blocked(wait.pool, left, blocked)
-        yield wait.event(_progress(left, blocked))
+            raise _blocked(wait.pool, left, blocked, lost)
+        yield wait.event(f"{lost.message}; asking again" if lost else _progress(left, blocked))
         wait.clock.sleep(min(pause(passed), how.limit - passed))
+
+
+def _evicted(kube: Kube, nodes: list[str]) -> tuple[list[Occupant], dict[Occupant, str]]:
+    """Who is on the nodes and is asked to go, and what keeps those that may not go yet."""
+    left = _residents(kube, nodes)
+    return left, {one: said for one in left if (said := kube.evict(one.namespace, one.name))}
 
 
 def _progress(left: list[Occupant], blocked: dict[Occupant, str]) -> str:
@@ -102,9 +141,10 @@ def _ends(blocked: dict[Occupant, str], pod: Occupant) -> Finding:
     return warning("pod-ends-with-node", f"{pod} ends with its node: {blocked[pod]}")
 
 
-def _blocked(pool: str, left: list[Occupant], blocked: dict[Occupant, str]) -> DrainBlocked:
-    """Who blocks the drain and what forbids that they go."""
+def _blocked(pool: str, left: list[Occupant], blocked: dict[Occupant, str], lost: FracgpuError | None) -> DrainBlocked:
+    """Who blocks the drain and what forbids that they go, as far as the cluster could be asked in the end."""
     said = [f"{pod}: {blocked[pod]}" if pod in blocked else f"{pod} has not ended yet" for pod in left]
+    said += [lost.message] if lost else []
     message = f"{pool} could not be drained: {'; '.join(said[:5])}"
     hint = "relax the PodDisruptionBudget or move the pods; --drain-timeout waits longer, --force does not ask"
     detail = {"pods": [str(one) for one in left], "blocked": {str(one): why for one, why in blocked.items()}}

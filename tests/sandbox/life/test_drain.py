@@ -16,6 +16,7 @@ from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Item, Outcome
 from fracgpu.sandbox.settings import change
 from tests.life import MINUTE, Hand, ended, spec
+from tests.sandbox.conftest import Sandbox
 
 APP = {"app": "model"}
 
@@ -54,6 +55,31 @@ def test_pods_leave_and_the_pool_goes(made: Hand) -> None:
     assert [str(one) for one in residents(found(made.session, "gpu"), made.session)] == ["default/sandbox-pod-0"]
     assert deleted(made, Drain()).outcome is Outcome.DONE
     assert made.ours() == []
+
+
+@pytest.mark.parametrize(
+    "lost", [{"status": 401}, {"status": 503, "times": 9}, {"status": 500, "times": 9}, {"drop": True, "times": 9}]
+)
+def test_a_cluster_out_of_reach_in_the_middle_is_no_reason_to_delete(
+    made: Hand, unhurried: Sandbox, lost: dict[str, Any]
+) -> None:
+    """A token that ends while a budget blocks is had anew, and the budget still counts."""
+    guard(made)
+    unhurried.world.faults.add("k8s", "create pods/eviction", times=2, delay=1)
+    unhurried.world.faults.add("k8s", "create pods/eviction", **lost)
+    with pytest.raises(DrainBlocked, match="disruption budget"):
+        deleted(made, Drain(limit=5 * MINUTE))
+    assert made.ours() == ["gpu"]
+    assert cordoned(made) == [False]
+
+
+def test_one_that_stays_out_of_reach_keeps_its_pool(made: Hand, unhurried: Sandbox) -> None:
+    guard(made)
+    unhurried.world.faults.add("k8s", "create pods/eviction", times=2, delay=1)
+    unhurried.world.faults.add("k8s", "create pods/eviction", status=503, times=None)
+    with pytest.raises(DrainBlocked, match="Kubernetes API"):
+        deleted(made, Drain(limit=5 * MINUTE))
+    assert made.ours() == ["gpu"]
 
 
 def test_whoever_blocks_is_named_and_the_pool_stays_in_service(made: Hand) -> None:
