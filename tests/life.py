@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -226,3 +226,21 @@ class Severed(Faults):
 
 
 READING = re.compile(r"(^|_)(Get|List|Describe)|^(list|get|read) ")
+
+
+class Weather(Faults):
+    """The faults of a world that come and go with its time: `at` says what befalls a call that only looks."""
+
+    def __init__(self, sandbox: Sandbox, at: Callable[[float], dict[str, Any] | None]) -> None:
+        super().__init__()
+        self.met = 0
+        self._began = sandbox.world.now()
+        self._now = sandbox.world.now
+        self._at = at
+
+    def take(self, cloud: str, call: str) -> Fault | None:
+        how = self._at(self._now() - self._began) if READING.search(call) else None
+        if how is None:
+            return super().take(cloud, call)
+        self.met += 1
+        return Fault(0, cloud, call, **how)

@@ -67,7 +67,8 @@ class Call:
 
     def pause(self) -> dict[str, str]:
         """When to ask again; nothing where operations end so fast that the caller's own interval is the better one."""
-        return {"Retry-After": "1"} if self.world.operation_seconds >= 1 else {}
+        seconds = self.world.operation_seconds
+        return {"Retry-After": str(min(10, max(1, int(seconds / 12))))} if seconds >= 1 else {}
 
 
 def _operation_path(subscription: str, id: str) -> str:
