@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,8 @@ from fracgpu.sharing import Mps, TimeSlicing
 Manifest = dict[str, Any]
 
 IMAGE = "nvidia/cuda:12.9.1-base-ubuntu24.04"
+REFERENCE = re.compile(r"[a-zA-Z0-9][\w.:/-]*(@sha256:[0-9a-f]{64})?", re.ASCII)
+"""https://github.com/distribution/reference"""
 SHOW = ("nvidia-smi", "-L")
 STAY = ("sleep", "infinity")
 
@@ -109,6 +112,9 @@ def _check(explanation: Explanation, ask: Ask, resource: str) -> Iterator[Findin
     offered = explanation.resources.get(resource, 0)
     if ask.gpus < 1:
         yield Finding("invalid-value", f"--gpus {ask.gpus}: a container asks for 1 or more", field="--gpus")
+    if ask.image is not None and not REFERENCE.fullmatch(ask.image):
+        message = f"{ask.image[:80]!r} is no container image"
+        yield Finding("invalid-value", message, field="--image", hint="--image REGISTRY/NAME:TAG")
     if not offered:
         message = f"the pool has no {resource or 'resource that a pod could ask for'}"
         near = explanation.pod_resources

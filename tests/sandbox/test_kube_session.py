@@ -111,7 +111,7 @@ def test_a_namespace_that_is_missing(access: KubeAccess) -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, NotSignedIn), (403, Forbidden), (429, Throttled), (500, CloudError), (503, Throttled)],
+    [(401, NotSignedIn), (403, Forbidden), (429, Throttled), (500, Unreachable), (503, Throttled)],
 )
 def test_refusals(sandbox: Sandbox, access: KubeAccess, status: int, kind: type[FracgpuError]) -> None:
     sandbox.world.faults.add("k8s", "list nodes", status=status, message="because", times=9)
@@ -302,3 +302,42 @@ def test_files_of_a_kubeconfig(tls: KubeAccess, tmp_path: Path) -> None:
         assert kube.nodes({}) == []
     with pytest.raises(NotSignedIn, match="gone"):
         Kube(with_cluster(tls, {**named, "certificate-authority": str(tmp_path / "gone")}, {"token": "right"}))
+
+
+ODD_ANSWERS: dict[str, tuple[int, bytes]] = {
+    "a login page": (200, b"<html>log in</html>"),
+    "nothing": (200, b""),
+    "another kind": (200, b"[1, 2]"),
+    "no items": (200, b'{"kind": "NodeList"}'),
+    "a node without a name": (200, b'{"kind": "NodeList", "metadata": {}, "items": [{"spec": {}}]}'),
+    "elsewhere": (302, b""),
+    "a proxy's page": (407, b"<html>pay first</html>"),
+    "a refusal without words": (418, b""),
+}
+
+
+@pytest.mark.parametrize("what", ODD_ANSWERS)
+def test_what_is_no_kubernetes_api(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, body = ODD_ANSWERS[what]
+
+    class Odd(Nodeless):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Location", "https://login.example.com/")
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Odd)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        access = KubeAccess(f"http://127.0.0.1:{server.server_address[1]}", token="t")
+        with Kube(access, HASTY) as kube, pytest.raises(CloudError) as caught:
+            kube.nodes({})
+        assert caught.value.message.removeprefix("the Kubernetes API says: ")
+        assert caught.value.hint
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import msgspec
 from lightkube import operators
 from lightkube.models.authorization_v1 import ResourceAttributes, SelfSubjectAccessReviewSpec
 from lightkube.models.meta_v1 import ObjectMeta
@@ -50,37 +51,39 @@ class Kube:
 
     def nodes(self, labels: Mapping[str, str]) -> list[Json]:
         """The nodes that carry all these labels."""
-        return self._read(lambda: [_json(node) for node in self._client.list(Node, labels=dict(labels))])
+        return self._read(lambda: [_object(node) for node in self._client.list(Node, labels=dict(labels))])
 
     def nodes_with(self, label: str) -> list[Json]:
         """The nodes that carry the label, whatever its value."""
-        return self._read(lambda: [_json(node) for node in self._client.list(Node, labels={label: operators.exists()})])
+        return self._read(
+            lambda: [_object(node) for node in self._client.list(Node, labels={label: operators.exists()})]
+        )
 
     def pods(self) -> list[Json]:
         """All pods of the cluster."""
-        return self._read(lambda: [_json(pod) for pod in self._client.list(Pod, namespace=EVERYWHERE)])
+        return self._read(lambda: [_object(pod) for pod in self._client.list(Pod, namespace=EVERYWHERE)])
 
     def pods_on(self, node: str) -> list[Json]:
         """All pods of one node."""
         fields = {"spec.nodeName": node}
         return self._read(
-            lambda: [_json(pod) for pod in self._client.list(Pod, namespace=EVERYWHERE, fields=dict(fields))]
+            lambda: [_object(pod) for pod in self._client.list(Pod, namespace=EVERYWHERE, fields=dict(fields))]
         )
 
     def daemon_sets(self) -> list[Json]:
-        return self._read(lambda: [_json(one) for one in self._client.list(DaemonSet, namespace=EVERYWHERE)])
+        return self._read(lambda: [_object(one) for one in self._client.list(DaemonSet, namespace=EVERYWHERE)])
 
     def config_maps(self, name: str | None = None, namespace: str = EVERYWHERE) -> list[Json]:
         """The ConfigMaps of all namespaces or of one, or those of that name."""
         fields = {"metadata.name": name} if name else {}
         return self._read(
-            lambda: [_json(one) for one in self._client.list(ConfigMap, namespace=namespace, fields=dict(fields))]
+            lambda: [_object(one) for one in self._client.list(ConfigMap, namespace=namespace, fields=dict(fields))]
         )
 
     def config_map(self, namespace: str, name: str) -> Json | None:
         """The ConfigMap; None where there is none of that name."""
         try:
-            return self._read(lambda: _json(self._client.get(ConfigMap, name, namespace=namespace)))
+            return self._read(lambda: _object(self._client.get(ConfigMap, name, namespace=namespace)))
         except NotFound:
             return None
 
@@ -89,7 +92,7 @@ class Kube:
         would change, NotFound where the namespace is missing."""
         wanted = ConfigMap.from_dict(manifest)
         assert isinstance(wanted, ConfigMap)
-        return self._read(lambda: _json(self._client.apply(wanted, field_manager=FIELD_MANAGER, dry_run=dry_run)))
+        return self._read(lambda: _object(self._client.apply(wanted, field_manager=FIELD_MANAGER, dry_run=dry_run)))
 
     def cordon(self, node: str, *, on: bool) -> None:
         """Let no further pod onto a node, or let them again. A node that is gone is no error."""
@@ -143,4 +146,12 @@ class Kube:
 
 def _json(thing: Any) -> Json:
     body: Json = thing.to_dict()
+    return body
+
+
+def _object(thing: Any) -> Json:
+    """An object that has a name, as all have that are read. Raises what the client raises of other nonsense."""
+    body = _json(thing)
+    if not (body.get("metadata") or {}).get("name"):
+        raise msgspec.ValidationError("an object without a name")
     return body

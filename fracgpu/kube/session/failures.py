@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 import httpx2
+import msgspec
 from lightkube import ApiError
 from lightkube.core.exceptions import ConfigError
 
@@ -31,13 +32,28 @@ def translated(server: str) -> Iterator[None]:
     except ApiError as error:
         raise _answer(error, server) from error
     except httpx2.HTTPStatusError as error:
-        raise _status(error.response.status_code, error.response.text[:300], server, error.response) from error
+        raise _status(error.response.status_code, _words(error.response), server, error.response) from error
+    except KeyError as error:  # the client takes it for granted that every answer says its Content-Type
+        if error.args != ("Content-Type",) or not isinstance(error.__context__, httpx2.HTTPStatusError):
+            raise
+        answer = error.__context__.response
+        raise _status(answer.status_code, _words(answer), server, answer) from error
+    except msgspec.MsgspecError as error:
+        message = f"what answers at {server} is no Kubernetes API: {error}"
+        raise CloudError(message, hint="is a proxy or a login page in the way? kubectl get nodes -v 8") from error
     except httpx2.TransportError as error:
         message = f"the Kubernetes API at {server} does not answer: {str(error) or type(error).__name__}"
         hint = "is it private, or behind a VPN? kubectl get nodes shows the same"
         raise Unreachable(message, hint=hint) from error
     except ConfigError as error:
         raise NotSignedIn(f"the cluster's credentials cannot be used: {error}", hint="kubectl get nodes") from error
+
+
+def _words(response: httpx2.Response) -> str:
+    """What an answer says that is no Status: its text, or where it leads, or its code in words."""
+    if response.is_redirect:
+        return f"{response.status_code}, go to {response.headers.get('Location')}"
+    return response.text[:300].strip() or f"{response.status_code} {response.reason_phrase}"
 
 
 def _answer(error: ApiError, server: str) -> FracgpuError:

@@ -43,7 +43,20 @@ def test_what_a_pod_holds(made: Json, wanted: dict[str, int]) -> None:
     assert requested(made) == wanted
 
 
-@pytest.mark.parametrize(("text", "count"), [("7", 7), (7, 7), ("2k", 2000), ("1M", 1_000_000), ("1Ki", 1024)])
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("7", 7),
+        (7, 7),
+        ("2k", 2000),
+        ("1M", 1_000_000),
+        ("1Ki", 1024),
+        ("2Mi", 2097152),
+        ("3e3", 3000),
+        ("1500m", 1),
+        ("x", 0),
+    ],
+)
 def test_counts_as_the_api_writes_them(text: Any, count: int) -> None:
     assert whole(text) == count
 

@@ -156,3 +156,26 @@ def test_a_pool_may_have_a_name_that_no_pod_can_have(promised: Any, kind: Kind) 
     kubernetes_validate.validate(made, VERSIONS[-1], strict=True)
     assert made["metadata"]["name"].startswith("team-a-x")
     assert len(made["metadata"]["name"]) <= 63
+
+
+@pytest.mark.parametrize("pool", ["eks-whole"], indirect=True)
+@pytest.mark.parametrize(
+    ("image", "taken"),
+    [
+        ("nvidia/cuda:12.9.1-base-ubuntu24.04", True),
+        ("registry.example.com:5000/team/app@sha256:" + "0" * 64, True),
+        ("public.ecr.aws/x/Y_z:latest", True),
+        ("", False),
+        ("two words", False),
+        ("a\nb: c", False),
+        ("-x", False),
+        ("x:y@sha256:1", False),
+    ],
+)
+def test_what_is_no_image_is_refused(pool: Explanation, image: str, taken: bool) -> None:
+    if taken:
+        assert spec_of(manifest(Kind.POD, pool, Ask(image=image))[0])["containers"][0]["image"] == image
+        return
+    with pytest.raises(Invalid) as caught:
+        manifest(Kind.POD, pool, Ask(image=image))
+    assert caught.value.field == "--image"
