@@ -64,7 +64,6 @@ class Cloud:
             azure_endpoint=sandbox.http,
             gke_endpoint=sandbox.grpc,
             aws_endpoint=sandbox.http,
-            kubernetes_endpoint=f"{sandbox.http}/k8s",
         )
         members = dict(CLUSTERS[name])
         self.cluster = ClusterRef(

@@ -17,7 +17,7 @@ from fracgpu.kube.verify import Verification
 from fracgpu.manifest import Document, Origin, document_of
 from fracgpu.operations.apply import How, apply
 from fracgpu.operations.create import create
-from fracgpu.operations.delete import delete, doomed
+from fracgpu.operations.delete import delete, deletion_of
 from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Event, Item
 from fracgpu.operations.planning import Choices, PoolPlan, plan_pool
@@ -140,7 +140,7 @@ class Hand:
         return self.revise(overlaid(said, {}, NodePool.model_validate))
 
     def delete(self, name: str = NAME) -> Item:
-        planned = doomed(self.session, self.ref, name, clock=self.clock)
+        planned = deletion_of(self.session, self.ref, name, clock=self.clock)
         return ended(delete(planned, self.session, self.wait(name), How()))
 
     def waits(self, goal: Goal = Goal.READY, name: str = NAME) -> Item:
@@ -193,7 +193,6 @@ def _access(sandbox: Sandbox) -> Access:
         azure_endpoint=sandbox.http,
         gke_endpoint=sandbox.grpc,
         aws_endpoint=sandbox.http,
-        kubernetes_endpoint=f"{sandbox.http}/k8s",
     )
 
 

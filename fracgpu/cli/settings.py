@@ -260,5 +260,4 @@ def _sandbox() -> Access:
         azure_endpoint=running.http,
         gke_endpoint=running.grpc,
         aws_endpoint=running.http,
-        kubernetes_endpoint=f"{running.http}/k8s",
     )

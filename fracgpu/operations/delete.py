@@ -12,7 +12,7 @@ from fracgpu.providers import Session
 from fracgpu.resolve import ClusterRef
 
 
-def doomed(
+def deletion_of(
     session: Session, cluster: ClusterRef, name: str, *, not_ours: bool = False, clock: Clock | None = None
 ) -> PoolPlan:
     """The plan for deleting the pool of that name, or what a pool that is gone has left behind.

@@ -32,8 +32,6 @@ class Access:
     """host[:port] of the GKE API (gRPC)."""
     aws_endpoint: str | None = None
     """One URL for EKS, EC2, IAM and STS; the sandbox has one."""
-    kubernetes_endpoint: str | None = None
-    """Base URL under which the sandbox serves every cluster's Kubernetes API."""
     _shared: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.RLock, compare=False, repr=False)
 

@@ -19,7 +19,7 @@ from fracgpu.cli.show_result import show_result
 from fracgpu.errors import FracgpuError
 from fracgpu.operations.apply import How
 from fracgpu.operations.delete import delete as delete_pool
-from fracgpu.operations.delete import doomed
+from fracgpu.operations.delete import deletion_of
 from fracgpu.operations.drain import Drain, residents
 from fracgpu.operations.engine import Job
 from fracgpu.operations.outcome import Result, Work, verdict
@@ -46,7 +46,7 @@ def delete(
     limit = seconds(timeout)
     drain = Drain(seconds(drain_timeout, "--drain-timeout"), force)
     session = connect(where)
-    plans = [doomed(session, where, name, not_ours=not_ours) for name in dict.fromkeys(names)]
+    plans = [deletion_of(session, where, name, not_ours=not_ours) for name in dict.fromkeys(names)]
     for one in plans:
         if one.problem:
             raise one.problem

@@ -9,7 +9,7 @@ import pytest
 from fracgpu.errors import DrainBlocked
 from fracgpu.kube.promise import POOL_LABELS
 from fracgpu.operations.apply import How
-from fracgpu.operations.delete import delete, doomed
+from fracgpu.operations.delete import delete, deletion_of
 from fracgpu.operations.drain import Drain, residents
 from fracgpu.operations.kube import open_kube
 from fracgpu.operations.listing import found
@@ -44,7 +44,7 @@ def guard(hand: Hand) -> None:
 
 
 def deleted(hand: Hand, drain: Drain) -> Item:
-    return ended(delete(doomed(hand.session, hand.ref, "gpu"), hand.session, hand.wait(), How(drain=drain)))
+    return ended(delete(deletion_of(hand.session, hand.ref, "gpu"), hand.session, hand.wait(), How(drain=drain)))
 
 
 def cordoned(hand: Hand) -> list[bool]:
