@@ -52,6 +52,8 @@ class Field:
 @cache
 def model_of(resource: Resource) -> Model | None:
     """The model of a kind; None for one that Kubernetes itself does not declare."""
+    if resource.custom:  # its group may begin as one of Kubernetes' own does: batch.volcano.sh
+        return None
     prefix = resource.group.split(".")[0] or "core"
     try:
         module = import_module(f"lightkube.models.{prefix}_{resource.version}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from fracgpu.sandbox.kubernetes.resources import Resource
+from fracgpu.sandbox.kubernetes.schema import model_of
 from tests.sandbox.kubernetes.conftest import Api
 
 DEFINITIONS = "apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -88,3 +90,10 @@ def test_objects_go_with_their_definition(api: Api, widget: dict[str, Any]) -> N
     assert api.call("GET", f"{WIDGETS}/{widget['metadata']['name']}").status == 404
     api.create(DEFINITIONS, definition())
     assert api.names(WIDGETS) == []
+
+
+def test_a_kind_that_is_called_as_one_of_kubernetes_is_not_taken_for_it() -> None:
+    own = Resource("batch", "v1", "jobs", "Job", True)
+    custom = Resource("batch.example.com", "v1", "jobs", "Job", True, schema={})
+    assert model_of(own) is not None
+    assert model_of(custom) is None
