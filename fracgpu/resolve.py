@@ -77,7 +77,6 @@ class ResolvedPool:
     eks: EksOptions = field(default_factory=EksOptions)
     backend: Backend | None = None
     """On EKS who cuts and shares; None on the other clouds."""
-    backend_said: bool = False
     cut_field: str = "spec.sharing.mig"
     """Where the spec says what the GPUs are cut into."""
     machine_chosen: bool = False
@@ -148,7 +147,6 @@ def _pool(
     written: NodePool, cluster: ClusterRef, choice: Choice, sharing: Sharing, notes: tuple[Finding, ...]
 ) -> ResolvedPool:
     spec = written.spec
-    backend, said = _backend(spec, cluster.provider, choice.gpu, sharing)
     return ResolvedPool(
         name=written.metadata.name or default_name(sharing),
         cluster=cluster,
@@ -166,8 +164,7 @@ def _pool(
         aks=spec.aks or NO_AKS,
         gke=spec.gke or NO_GKE,
         eks=spec.eks or NO_EKS,
-        backend=backend,
-        backend_said=said,
+        backend=_backend(spec, cluster.provider, choice.gpu, sharing),
         cut_field=written_at(spec.sharing.mig),
         machine_chosen=choice.chosen,
         notes=notes,
@@ -231,26 +228,24 @@ def _gpu_taint_added() -> Finding:
     return info("gpu-taint-added", message, field="spec.gpuTaint", hint="--no-gpu-taint leaves it out")
 
 
-def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Sharing) -> tuple[Backend | None, bool]:
-    """On EKS who cuts and shares, and whether the user said so."""
+def _backend(spec: NodePoolSpec, provider: ProviderName, gpu: Gpu, sharing: Sharing) -> Backend | None:
+    """On EKS who cuts and shares; elsewhere what the user said, which the cloud's rules refuse."""
     said = (spec.eks and spec.eks.backend) or (spec.sharing.mig and spec.sharing.mig.backend) or None
-    if provider is not ProviderName.EKS:
-        return said, bool(said)
-    if said:
-        return said, True
+    if said or provider is not ProviderName.EKS:
+        return said
     image = ((spec.eks and spec.eks.ami_type) or "").upper()
     if image.startswith("BOTTLEROCKET"):
-        return Backend.BOTTLEROCKET, True
+        return Backend.BOTTLEROCKET
     cut = sharing.cut
     if not isinstance(cut, Mig):
-        return Backend.DEVICE_PLUGIN, False
+        return Backend.DEVICE_PLUGIN
     # Bottlerocket cuts every GPU that it has settings for into one profile and names slices by strategy single only:
     # https://github.com/bottlerocket-os/bottlerocket/issues/4483
     name = cut.one_profile
     profile = next((row for row in gpu.profiles if row.name == name), None)
     uniform = profile and cut.alike == ((profile.name, profile.max_per_gpu),) and profile.bottlerocket
     simple = uniform and not image and cut.strategy is Strategy.SINGLE
-    return (Backend.BOTTLEROCKET if simple else Backend.USER_DATA), False
+    return Backend.BOTTLEROCKET if simple else Backend.USER_DATA
 
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,11}")

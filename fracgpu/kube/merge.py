@@ -8,8 +8,6 @@ from typing import Any
 from fracgpu.kube.plugin import MANAGED_BY, MANAGER
 from fracgpu.plan import Json
 
-Documents = dict[str, Any]
-
 
 def owner(config_map: Json) -> str | None:
     """Who else a ConfigMap belongs to; None where it carries our mark."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from fracgpu import migconfig
 from fracgpu.kube.names import checked
+from fracgpu.kube.plugin import MANAGED_BY, MANAGER
 from fracgpu.kube.promise import Promise
 from fracgpu.sharing import Backend, Mig
 
@@ -30,7 +31,7 @@ def mig_config_map(document: Mapping[str, Any], namespace: str) -> dict[str, Any
         "metadata": {
             "name": MIG_CONFIG_NAME,
             "namespace": checked(namespace, "--namespace"),
-            "labels": {"app.kubernetes.io/managed-by": "fracgpu"},
+            "labels": {MANAGED_BY: MANAGER},
         },
         "data": {MIG_CONFIG_KEY: _yaml(document)},
     }

@@ -57,8 +57,8 @@ def _found(catalog: Catalog, clouds: Sequence[ProviderName], keys: set[str] | No
 
 
 def _able(catalog: Catalog, machine: Machine, mig: str) -> bool:
-    match = query.find_profile(catalog.gpu(machine.gpu), mig) if machine.mig else None
-    return match is not None and query.expressible(machine.provider, match.profile)
+    match = query.find_profile(catalog.gpu(machine.gpu), mig)
+    return match is not None and query.makes(machine, match.profile)
 
 
 def _say_why(

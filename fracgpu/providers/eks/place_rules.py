@@ -10,7 +10,7 @@ from fracgpu.providers import ClusterFacts
 from fracgpu.providers.eks.subnets import subnets_of, zone_of
 from fracgpu.resolve import ResolvedPool
 
-_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+[a-z-].*|[a-z]+(-[a-z]+)+-\d+[a-z]")
+_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+[a-z-].*")
 _ZONES = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html"
 
 

@@ -189,11 +189,6 @@ def of(world: World, cluster: Cluster) -> Life:
     return life
 
 
-def patched(body: Json, **parts: Json) -> Json:
-    """The object with whole parts replaced: `patched(node, status=...)`."""
-    return {**body, **parts}
-
-
 def with_conditions(conditions: Iterable[Json], *new: Json) -> list[Json]:
     """The conditions with those of the new types replaced; a transition time is kept where the status is the same."""
     found = {condition["type"]: condition for condition in conditions}
