@@ -47,10 +47,26 @@ FOREIGN = {
 }
 
 
+MISSING = {
+    "name": "--cluster NAME",
+    "resource_group": "--resource-group NAME",
+    "location": "--location PLACE, a region or a zone as us-central1",
+}
+
+
+def _provider_hint(given: Cluster) -> str:
+    """The clouds that have all the words that were said of the cluster, where any was said but its name."""
+    said = {name for name, value in given if value is not None and name != "name"}
+    clouds = [cloud for cloud, foreign in FOREIGN.items() if not said & set(foreign)]
+    if said and len(clouds) == 1:
+        return f"--provider {clouds[0]}, whose {' and '.join(map(camel, sorted(said)))} that is"
+    return "--provider aks, gke or eks; --sandbox to try it without an account"
+
+
 def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = False) -> ClusterRef | None:
     """The cluster that was named; None, and findings, where it is incomplete."""
     if given.provider is None:
-        hint = "--provider aks, gke or eks; --sandbox to try it without an account"
+        hint = _provider_hint(given)
         findings.append(Finding("missing-field", "no cloud is named", field="spec.cluster.provider", hint=hint))
         return None
     provider = ProviderName(given.provider)
@@ -58,12 +74,12 @@ def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = 
         if getattr(given, name) is not None:
             key = camel(name)
             message = f"{key} is not part of a cluster of {provider.upper()}"
-            findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}"))
+            findings.append(Finding("conflicting-fields", message, field=f"spec.cluster.{key}", hint="leave it out"))
     missing = [] if placeholder else [name for name in ("name", *NEEDED[provider]) if getattr(given, name) is None]
     for name in missing:
-        key, flag = camel(name), "cluster" if name == "name" else name.replace("_", "-")
+        key = camel(name)
         message = f"cluster.{key} is missing"
-        findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=f"--{flag}"))
+        findings.append(Finding("missing-field", message, field=f"spec.cluster.{key}", hint=MISSING[name]))
     if missing:
         return None
     coordinates = (given.resource_group, given.subscription, given.project, given.location, given.region)

@@ -123,7 +123,8 @@ def _kind(value: Any) -> str:
 
 def _not_among(expected: str, path: str, written: Any) -> Finding:
     words = tuple(word.strip("' ") for word in expected.replace(" or ", ",").split(","))
-    near = nearest_words(str(written), words, cutoff=0.4) or (words if len(words) <= FEW else ())
+    same = tuple(word for word in words if word.lower() == str(written).lower())
+    near = same or nearest_words(str(written), words, cutoff=0.6) or (words if len(words) <= FEW else ())
     message = f"{path} is one of {expected}, not {shown(repr(written))}"
     return Finding("invalid-value", message, field=path, nearest=near)
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+SHORTEST = 3
+"""Letters that tell what a word begins with."""
+
 
 def nearest_words(word: str, known: Iterable[str], most: int = 3, cutoff: float = 0.5) -> tuple[str, ...]:
-    """The known words that resemble a word, the one that takes the fewest slips of the fingers first.
+    """The known words that begin with a word or resemble it, the one that takes the fewest slips of the fingers first.
 
     `cutoff` is how much of the letters they have in common, from 0 to 1: difflib alone, which does not see that two
     letters changed places, would take --mgi for --min rather than --mig.
     """
     import difflib  # only wanted for a mistake
 
-    alike = difflib.get_close_matches(word, known, n=most * 4, cutoff=cutoff)
-    return tuple(sorted(dict.fromkeys(alike), key=lambda one: slips(word, one))[:most])
+    words = tuple(known)
+    longer = [one for one in words if len(word) >= SHORTEST and one.startswith(word)]
+    alike = difflib.get_close_matches(word, words, n=most * 4, cutoff=cutoff)
+    return tuple(sorted(dict.fromkeys((*longer, *alike)), key=lambda one: slips(word, one))[:most])
 
 
 def slips(typed: str, meant: str) -> int:

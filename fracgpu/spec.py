@@ -99,13 +99,21 @@ discovery tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin
 TAINT_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?:(?P<effect>\w+)")
 
 
+def read_effect(written: str) -> str | None:
+    """An effect in Kubernetes' words, from those or a cloud's (NO_SCHEDULE); None where it is neither."""
+    effects = {effect.lower(): effect.value for effect in TaintEffect}
+    return effects.get(written.lower().replace("_", ""))
+
+
 def read_taint(written: Any) -> Any:
     """`key=value:Effect` as a mapping; a mapping and a Taint are passed on."""
+    if isinstance(written, Mapping):
+        effect = read_effect(str(written.get("effect")))
+        return {**written, "effect": effect} if effect else written
     if not isinstance(written, str):
-        return written if isinstance(written, (Mapping, Taint)) else _no_taint(written)
+        return written if isinstance(written, Taint) else _no_taint(written)
     match = TAINT_TEXT.fullmatch(written)
-    effects = {effect.lower(): effect.value for effect in TaintEffect}
-    effect = match and effects.get(match["effect"].lower().replace("_", ""))
+    effect = match and read_effect(match["effect"])
     if not match or not effect:
         return _no_taint(written)
     return {"key": match["key"], "value": match["value"] or "", "effect": effect}

@@ -6,6 +6,7 @@ of the time of a dry run. Strings, numbers, paths, enums and lists of strings ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -34,7 +35,9 @@ class Plain:
         try:
             return self.read(value)
         except (ValueError, KeyError) as error:
-            raise Invalid.one("usage", f"{_flag(param)} {value!r} is not {self.wanted}", field=_flag(param)) from error
+            flag, number = _flag(param), re.match(r"\d+", value)
+            hint = f"{flag} {number[0]}" if number and self.read is int else None
+            raise Invalid.one("usage", f"{flag} {value!r} is not {self.wanted}", field=flag, hint=hint) from error
 
 
 class Choice(Plain):
@@ -50,7 +53,7 @@ class Choice(Plain):
     def _one(self, value: Any, param: Any) -> Any:
         if isinstance(value, Enum) or value in self.words or str(value).lower() in self.words:
             return value if isinstance(value, Enum) else self._pick(value)
-        near = nearest_words(str(value), self.words, cutoff=0.4) or tuple(self.words)
+        near = nearest_words(str(value), self.words, cutoff=0.6) or tuple(self.words)
         message = f"{_flag(param)} {value!r} is not {self.wanted}"
         raise Invalid.one("usage", message, field=_flag(param), nearest=near)
 

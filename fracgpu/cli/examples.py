@@ -30,6 +30,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "fracgpu pool render --as terraform -f pool.yaml > pool.tf",
     ),
     "fracgpu pool scale": ("fracgpu pool scale a100-mig --nodes 2", "fracgpu pool scale a100-mig --min 0 --max 8"),
+    "fracgpu pool update": (
+        "fracgpu pool update a100-mig --label team=vision --max 6",
+        "fracgpu pool update -f pool.yaml --replace",
+    ),
+    "fracgpu pool delete": (
+        "fracgpu pool delete a100-mig t4-shared --provider gke --cluster prod --location us-central1",
+    ),
+    "fracgpu pool verify": (
+        "fracgpu pool verify a100-mig",
+        "fracgpu pool verify a100-mig --prove    (a pool without nodes: starts one, and ends it)",
+    ),
     "fracgpu pool wait": ("fracgpu pool wait a100-mig --for ready --timeout 30m",),
     "fracgpu convert": (
         "fracgpu convert -- az aks nodepool add -g rg --cluster-name prod -n mig -s Standard_NC24ads_A100_v4 \\",
@@ -40,5 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "fracgpu catalog layouts --gpu a100-40gb",
         "fracgpu catalog layouts --gpu h100-80gb-sxm -o svg > h100.svg",
     ),
+    "fracgpu plugin values": ("fracgpu plugin values --chart nvidia-device-plugin -f pools/ > values.yaml",),
+    "fracgpu plugin apply": ("fracgpu plugin apply --dry-run", "fracgpu plugin apply -f pools/"),
     "fracgpu workload pod": ("fracgpu workload pod --provider gke --mig 1g.5gb --gpus 2 | kubectl apply -f -",),
 }

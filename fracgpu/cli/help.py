@@ -64,7 +64,15 @@ class Command(Light, TyperCommand):
                 formatter.write(f"{title}:\n" + "".join(f"  {line}\n" for line in lines))
 
 
-KINDS = {" <str>": " TEXT", " <list[str]>": " TEXT", " <int>": " N", " <float>": " N", " <path>": " FILE"}
+KINDS = {
+    " <str>": " TEXT",
+    " <list[str]>": " TEXT",
+    " <int>": " N",
+    " <int range>": " N",
+    " <float>": " N",
+    " <float range>": " N",
+    " <path>": " FILE",
+}
 
 
 def _plain(declaration: str) -> str:

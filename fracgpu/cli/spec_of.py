@@ -17,7 +17,11 @@ from fracgpu.mistakes import findings_of
 from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
 
 FLAG_ORIGIN = Origin("")
-OPTIONS = {"aks": AksOptions, "gke": GkeOptions, "eks": EksOptions}
+OPTIONS: dict[str, type[AksOptions | GkeOptions | EksOptions]] = {
+    "aks": AksOptions,
+    "gke": GkeOptions,
+    "eks": EksOptions,
+}
 
 
 def documents(name: str | None, flags: SpecFlags, cloud: ProviderName | None = None) -> list[Document]:
@@ -198,6 +202,9 @@ def _pairs(written: Iterable[str] | None, flag: str, code: str, findings: list[F
         elif pairs.get(key, value) != value:
             message = f"{flag} {key} is said twice, {pairs[key]!r} and {value!r}"
             findings.append(Finding(code, message, field=f"{field}.{key}", hint="leave one of the two out"))
+        elif flag == "--label" and "=" in value.partition(",")[2]:
+            hint = " ".join(f"{flag} {part}" for part in text.split(","))
+            findings.append(Finding(code, f"{flag} {text!r} is several", field=field, hint=hint))
         pairs[key] = value
     return pairs
 
@@ -211,12 +218,21 @@ def settings(written: Iterable[str], findings: list[Finding]) -> dict[str, Any]:
         steps = path.split(".")
         if not equals or steps[0] not in OPTIONS or len(steps) < 2:
             message = f"--set {text!r} is not aks|gke|eks.FIELD=VALUE"
-            findings.append(Finding("usage", message, field="--set", hint="--set aks.osSku=Ubuntu"))
+            findings.append(Finding("usage", message, field="--set", hint=_set_hint(path, value)))
             continue
         if not _put(result, steps, _typed(OPTIONS[steps[0]], steps[1:], value)):
             message = f"--set {text!r}: another --set gives this field, or the one it is under, a value"
             findings.append(Finding("usage", message, field="--set", hint="leave one of the two out"))
     return result
+
+
+def _set_hint(path: str, value: str) -> str:
+    """The setting that was meant: with its cloud, and with a value."""
+    field = path.removeprefix("spec.")
+    known = {cloud: {one.alias for one in model.model_fields.values()} for cloud, model in OPTIONS.items()}
+    clouds = [cloud for cloud, fields in known.items() if field in fields]
+    named = [f"{cloud}.{field}" for cloud in clouds] or ([field] if field.partition(".")[0] in OPTIONS else [])
+    return " or ".join(f"--set {name}={value or 'VALUE'}" for name in named) or "--set aks.osSku=Ubuntu"
 
 
 def _put(tree: dict[str, Any], steps: Sequence[str], value: Any) -> bool:

@@ -6,11 +6,56 @@ Typer carries its own copy of click, so its classes are found by name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from fracgpu.cli.commands import GLOBAL_OPTIONS
 from fracgpu.errors import Invalid
 from fracgpu.nearest import nearest_words
+
+NAME = "NAME"
+OTHERS = {
+    "--name": NAME,
+    "--nodepool-name": NAME,
+    "--nodegroup-name": NAME,
+    "--cluster-name": "--cluster",
+    "--zones": "--zone",
+    "--node-locations": "--zone",
+    "--labels": "--label",
+    "--node-labels": "--label",
+    "--taints": "--taint",
+    "--node-taints": "--taint",
+    "--tags": "--tag",
+    "--count": "--nodes",
+    "--node-count": "--nodes",
+    "--num-nodes": "--nodes",
+    "--min-count": "--min",
+    "--min-nodes": "--min",
+    "--total-min-nodes": "--min",
+    "--max-count": "--max",
+    "--max-nodes": "--max",
+    "--total-max-nodes": "--max",
+    "--machine-type": "--machine",
+    "--instance-type": "--machine",
+    "--instance-types": "--machine",
+    "--node-vm-size": "--machine",
+    "--vm-size": "--machine",
+    "--accelerator": "--gpu",
+    "--gpu-type": "--gpu",
+    "--gpu-instance-profile": "--mig",
+    "--mig-profile": "--mig",
+    "--max-shared-clients-per-gpu": "--time-slicing",
+    "--disk-size": "--disk-gb",
+    "--node-osdisk-size": "--disk-gb",
+    "--preemptible": "--spot",
+    "--priority": "--capacity",
+    "--capacity-type": "--capacity",
+    "--format": "--output",
+    "--filename": "--file",
+    "--no-prompt": "--yes",
+    "--cloud": "--provider",
+}
+"""What az, gcloud, aws, kubectl and people call options, and what they are called here."""
 
 
 def usage_error(error: Any) -> Invalid:
@@ -26,15 +71,25 @@ def usage_error(error: Any) -> Invalid:
             return _missing(error.param, command)
     message, field = " ".join(error.format_message().split()), getattr(error, "option_name", None)
     if message.startswith("Got unexpected extra argument"):
-        message = f"{command} has no use for {message.partition('(s) (')[2].rstrip(')') or 'so many words'}"
+        words = message.partition("(s) (")[2].rstrip(")") or "so many words"
+        file = "--file" in _own(context) and words.endswith((".yaml", ".yml", ".json", "/"))
+        hint = f"-f {words}" if file else f"{command} --help"
+        return Invalid.one("usage", f"{command} has no use for {words}", hint=hint)
     return Invalid.one("usage", message, field=field, hint=f"{command} --help")
 
 
 def _unknown(flag: str, context: Any, command: str) -> Invalid:
     """An option that does not exist: those that resemble it. A group has none of its own but --help."""
     commands = tuple(getattr(getattr(context, "command", None), "commands_at", ()))
-    known = [*_own(context), *(name.split(",")[-1].split()[0] for name in GLOBAL_OPTIONS)]
-    near = _nearest(flag, [name for name in known if name.startswith("--")], 0.7 if commands else 0.5)
+    own = _own(context)
+    known = [*own, *(name.split(",")[-1].split()[0] for name in GLOBAL_OPTIONS)]
+    near = _nearest(flag, [name for name in known if name.startswith("--")])
+    meant = OTHERS.get(flag.partition("=")[0])
+    if meant in own:
+        near = tuple(dict.fromkeys((meant, *near)))
+    elif meant == NAME and not commands:
+        hint = f"the name stands without a flag: {command} {NAME}"
+        return Invalid.one("usage", f"{command} has no option {flag}", field=flag, hint=hint)
     message = f"{command} has no option {flag}"
     if commands and not near:
         hint = f"options stand after the command: {command} {commands[0]} {flag}"
@@ -47,10 +102,10 @@ def _own(context: Any) -> list[str]:
     return [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)] if context else []
 
 
-def _nearest(flag: str, known: Sequence[str], cutoff: float) -> tuple[str, ...]:
+def _nearest(flag: str, known: Sequence[str]) -> tuple[str, ...]:
     if not flag.startswith("--"):
         return tuple(dict.fromkeys(name for name in known if name.startswith(f"-{flag[:2]}")))[:3]
-    return nearest_words(flag.partition("=")[0], known, cutoff=cutoff)
+    return nearest_words(flag.partition("=")[0], known, cutoff=0.7)
 
 
 def _misused(error: Any, context: Any, command: str) -> Invalid:
@@ -104,12 +159,24 @@ def refuse_repeats(arguments: Sequence[str], parameters: Sequence[Any]) -> None:
     Typer takes the last; a second cluster or count that nobody acts on would be dropped in silence.
     """
     by_flag = {name: one for one in parameters for name in one.opts if name.startswith("-")}
+    _refuse_truths(arguments, by_flag)
     seen: dict[str, str] = {}
     for given, value in _given(arguments, by_flag):
         flag = _long(by_flag[given])
         if seen.setdefault(flag, value) != value and not by_flag[given].multiple:
             message = f"{flag} is said twice, {seen[flag]} and {value}"
             raise Invalid.one("usage", message, field=flag, hint="leave one of the two out")
+
+
+TRUTHS = frozenset({"true", "false", "yes", "no"})
+
+
+def _refuse_truths(arguments: Sequence[str], by_flag: dict[str, Any]) -> None:
+    """`--spot true` would name the pool "true"."""
+    for flag, word in pairwise(arguments):
+        if flag in by_flag and by_flag[flag].is_flag and word.lower() in TRUTHS:
+            message = f"{flag} takes no value, and {word} stands behind it"
+            raise Invalid.one("usage", message, field=flag, hint=f"{flag} alone means true")
 
 
 def _given(arguments: Sequence[str], by_flag: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,8 @@ def _wrapped(kind: Kind, name: str, namespace: str, spec: Manifest) -> Manifest:
 def _check(explanation: Explanation, ask: Ask, resource: str) -> Iterator[Finding]:
     offered = explanation.resources.get(resource, 0)
     if ask.gpus < 1:
-        yield Finding("invalid-value", f"--gpus {ask.gpus}: a container asks for 1 or more", field="--gpus")
+        message = f"--gpus {ask.gpus}: a container asks for 1 or more"
+        yield Finding("invalid-value", message, field="--gpus", hint="--gpus 1")
     if ask.image is not None and not REFERENCE.fullmatch(ask.image):
         message = f"{ask.image[:80]!r} is no container image"
         yield Finding("invalid-value", message, field="--image", hint="--image REGISTRY/NAME:TAG")

@@ -104,6 +104,9 @@ def test_the_first_examples_work(line: str, cli: Cli) -> None:
         (("pool", "create", "--timeslicing", "4"), "--time-slicing"),
         (("pool", "list", "--sandbx"), "--sandbox"),
         (("pool", "create", "--mgi", "1g.5gb"), "--mig"),
+        (("pool", "create", "--node-count", "3"), "--nodes"),
+        (("pool", "create", "--instance-type", "g5.xlarge"), "--machine"),
+        (("pool", "create", "--prov", "gke"), "--provider"),
     ],
 )
 def test_what_was_meant_is_named(words: tuple[str, ...], nearest: str, cli: Cli) -> None:
@@ -122,6 +125,11 @@ def test_what_was_meant_is_named(words: tuple[str, ...], nearest: str, cli: Cli)
         (("pool", "render", "--gpu", "l4"), "--as is missing", "fracgpu pool render --as az"),
         (("pool", "--provider", "gke", "list"), "fracgpu pool has no option --provider", "stand after the command"),
         (("pool", "create", "a", "b"), "fracgpu pool create has no use for b", "--help"),
+        (("pool", "plan", "pools/a.yaml"), "fracgpu pool plan has no use for pools/a.yaml", "-f pools/a.yaml"),
+        (("pool", "create", "--name", "a"), "fracgpu pool create has no option --name", "fracgpu pool create NAME"),
+        (("pool", "create", "--replicas", "2"), "fracgpu pool create has no option --replicas", "--help"),
+        (("pool", "create", "--spot", "true"), "--spot takes no value, and true stands behind it", "--spot alone"),
+        (("pool", "create", "--disk-gb", "100GB"), "--disk-gb '100GB' is not a whole number", "--disk-gb 100"),
         (("pool", "list", "--provider", "gke", "--provider=eks"), "--provider is said twice, gke and eks", "leave one"),
     ],
 )

@@ -19,3 +19,8 @@ def test_the_fewest_slips_come_first_and_strangers_do_not_come() -> None:
     assert nearest_words("--mgi", ["--min", "--max", "--mig", "--zone"]) == ("--mig", "--min", "--max")
     assert nearest_words("--mgi", ["--zone"]) == ()
     assert nearest_words("machin", ["machine", "machines"], most=1) == ("machine",)
+
+
+def test_a_beginning_means_what_begins_so() -> None:
+    assert nearest_words("p4d", ["p4de.24xlarge", "p4d.24xlarge", "g5.xlarge"]) == ("p4d.24xlarge", "p4de.24xlarge")
+    assert nearest_words("p4", ["p4d.24xlarge"]) == ()

@@ -72,7 +72,7 @@ class TestCluster:
 
     def test_every_missing_coordinate_names_its_flag(self) -> None:
         hints = [one.hint for one in resolution({"provider": "aks"}, gpu="t4").errors]
-        assert hints == ["--cluster", "--resource-group"]
+        assert hints == ["--cluster NAME", "--resource-group NAME"]
 
     def test_a_placeholder_stands_where_no_cluster_is_needed(self) -> None:
         written = NodePool.model_validate({"spec": {"cluster": {"provider": "aks"}, "gpu": "t4"}})

@@ -31,7 +31,8 @@ CLOUD_OF = {
 COORDINATES = ("resource_group", "subscription", "project", "location", "region")
 SEPARATORS = {Form.EKSCTL: "---\n", Form.KARPENTER: "---\n"}
 FormOption = Annotated[
-    Form, typer.Option("--as", help="az, gcloud, aws, eksctl, karpenter or terraform", show_default=False)
+    Form,
+    typer.Option("--as", help="az, gcloud, aws, eksctl, karpenter or terraform", metavar="TOOL", show_default=False),
 ]
 
 
