@@ -38,7 +38,8 @@ def show_list(found: Listed, out: Output) -> None:
     if output.write_document(out, "NodePoolList", {"items": list(found.items), "notes": notes}):
         return
     if out is Output.NAME:
-        output.write("\n".join(f"nodepool/{item['metadata']['name']}" for item in found.items))
+        if found.items:
+            output.write("\n".join(f"nodepool/{item['metadata']['name']}" for item in found.items))
         return
     wide = out is Output.WIDE
     output.table((*COLUMNS, *(WIDE if wide else ())), [_row(item, wide=wide) for item in found.items])
