@@ -77,6 +77,18 @@ def _print_status(body: dict[str, Any], out: Output) -> None:
         return
     rows = [[name, where] for name, where in (body.get("endpoints") or {}).items()]
     output.table(("ENDPOINT", "ADDRESS"), rows)
+    output.write("")
+    pools = [
+        [cluster["provider"], cluster["name"], pool["name"], pool["state"], pool["nodes"], _believed(pool)]
+        for cluster in body.get("clusters") or ()
+        for pool in cluster["pools"]
+    ]
+    output.table(("CLOUD", "CLUSTER", "POOL", "STATE", "NODES", "AN AUTOSCALER BELIEVES"), pools)
+
+
+def _believed(pool: dict[str, Any]) -> str:
+    """Of a pool without nodes, what an autoscaler would expect of one; nobody has to guess where there are nodes."""
+    return str(pool.get("autoscalerSummary", "-"))
 
 
 fault = group(
@@ -97,7 +109,7 @@ def fault_add(
     ] = None,
     code: Annotated[str | None, typer.Option("--code", help="The cloud's error code", show_default=False)] = None,
     message: Annotated[str | None, typer.Option("--message", help="Its message", show_default=False)] = None,
-    times: Annotated[int | None, typer.Option("--times", help="How often; without it once", show_default=False)] = 1,
+    times: Annotated[int, typer.Option("--times", min=0, help="How often; 0 is every time")] = 1,
     delay: Annotated[float, typer.Option("--delay", help="Seconds before the answer")] = 0.0,
     drop: Annotated[bool, typer.Option("--drop", help="Do it, and lose the answer")] = False,
     retry_after: Annotated[
@@ -108,15 +120,18 @@ def fault_add(
         typer.Option("--outcome", help="The operation's end: failed, endless or partial", show_default=False),
     ] = None,
 ) -> None:
-    """Make a call of a cloud fail, late, unanswered, or with an operation that ends badly."""
+    """Make a call of a cloud fail, late, unanswered, or with an operation that ends badly; without more, with 500."""
     if cloud not in ("aks", "gke", "eks", "k8s"):
         raise Invalid.one("invalid-value", f"--cloud {cloud}", field="--cloud", nearest=("aks", "gke", "eks", "k8s"))
     if outcome not in (None, "failed", "endless", "partial"):
         words = ("failed", "endless", "partial")
         raise Invalid.one("invalid-value", f"--outcome {outcome}", field="--outcome", nearest=words)
-    how = {"status": status, "code": code, "message": message, "times": times, "delay": delay, "drop": drop}
-    control().add_fault(cloud=cloud, call=call, retry_after=retry_after, outcome=outcome, **how)
-    output.say(f"sandbox: {cloud} {call} will fail")
+    how = {"status": status, "code": code, "message": message, "retry_after": retry_after, "outcome": outcome}
+    if not (delay or drop or any(value is not None for value in how.values())):
+        how["status"] = 500
+    fault = control().add_fault(cloud=cloud, call=call, times=times or None, delay=delay, drop=drop, **how)
+    often = {0: "every time", 1: "once"}.get(times, f"{times} times")
+    output.say(f"sandbox: {cloud} {call}: {_effect(fault)}, {often}")
 
 
 def fault_list(out: TableOption = Output.TABLE) -> None:
@@ -125,8 +140,28 @@ def fault_list(out: TableOption = Output.TABLE) -> None:
     faults = control().faults()
     if output.write_document(out, "FaultList", {"items": faults}):
         return
-    names = ("id", "cloud", "call", "status", "code", "outcome", "times", "seen")
-    output.table(tuple(name.upper() for name in names), [[fault.get(name) for name in names] for fault in faults])
+    rows = [[one["id"], one["cloud"], one["call"], _effect(one), _left(one), one["seen"]] for one in faults]
+    output.table(("ID", "CLOUD", "CALL", "EFFECT", "LEFT", "SEEN"), rows)
+
+
+def _effect(fault: dict[str, Any]) -> str:
+    """What a fault does, in a few words."""
+    code = " ".join(str(fault[name]) for name in ("status", "code") if fault.get(name) is not None)
+    parts = [
+        f"{fault['delay']:g} s late" if fault.get("delay") else "",
+        f"operation {fault['outcome']}" if fault.get("outcome") else "",
+        code or (fault.get("message") or ""),
+        f"retry after {fault['retry_after']} s" if fault.get("retry_after") is not None else "",
+        "answer lost" if fault.get("drop") else "",
+    ]
+    return ", ".join(part for part in parts if part) or "counted only"
+
+
+def _left(fault: dict[str, Any]) -> str:
+    """How often a fault strikes yet."""
+    if fault["left"] is None:
+        return "every time"
+    return f"{fault['left']} of {fault['times']}" if fault["left"] else "used up"
 
 
 def fault_clear() -> None:

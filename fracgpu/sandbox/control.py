@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from werkzeug.wrappers import Request, Response
 
 from fracgpu.sandbox.http import json_response
-from fracgpu.sandbox.known_names import CLOUDS, calls, doubts, nearest
-from fracgpu.sandbox.kubernetes.autoscaler import believes
+from fracgpu.sandbox.known_names import CLOUDS, OPERATIONS, calls, doubts, nearest
+from fracgpu.sandbox.kubernetes.autoscaler import believes, summary
 from fracgpu.sandbox.settings import Refused, change
 
 if TYPE_CHECKING:
@@ -125,6 +125,10 @@ class Control:
         for name, (right, words) in FAULT_FIELDS.items():
             if fields.get(name) is not None and not right(fields[name]):
                 raise Refused(f"{name} is {words}, not {fields[name]!r}")
+        beginning: frozenset[str] = OPERATIONS.get(cloud, frozenset())
+        if fields.get("outcome") and call not in beginning:
+            known = f"; those that do: {', '.join(sorted(beginning))}" if beginning else ""
+            raise Refused(f"outcome is an operation's, and {cloud} {call} starts none{known}", tuple(sorted(beginning)))
         fault = self._server.world.faults.add(cloud, call, **fields)
         return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
 
@@ -151,4 +155,5 @@ def _pool(world: World, cluster: Cluster, pool: Pool) -> dict[str, Any]:
     row: dict[str, Any] = {"name": pool.name, "state": pool.state, "nodes": pool.size}
     if pool.size == 0:
         row["autoscalerBelieves"] = believes(pool, world.shapes[pool.cloud](cluster, pool))
+        row["autoscalerSummary"] = summary(row["autoscalerBelieves"])
     return row

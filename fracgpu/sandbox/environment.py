@@ -40,6 +40,8 @@ def exports(endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> di
     own = _no_proxy(environ)
     return {
         "FRACGPU_SANDBOX": "1",
+        # Every other service as well, which the sandbox then says it does not have: nothing goes to the real AWS.
+        "AWS_ENDPOINT_URL": endpoints.http,
         **{f"AWS_ENDPOINT_URL_{service}": endpoints.http for service in ("EKS", "EC2", "IAM", "STS")},
         "AWS_ACCESS_KEY_ID": "sandbox",
         "AWS_SECRET_ACCESS_KEY": "sandbox",
@@ -64,6 +66,7 @@ def exports(endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> di
 
 UNSET: tuple[str, ...] = (
     "FRACGPU_SANDBOX",
+    "AWS_ENDPOINT_URL",
     "AWS_ENDPOINT_URL_EKS",
     "AWS_ENDPOINT_URL_EC2",
     "AWS_ENDPOINT_URL_IAM",

@@ -12,7 +12,8 @@ from typing import Any
 class Fault:
     """One rule.
 
-    `call` is the API's own name, `times` counts down (None: for ever), `outcome` is of the operation, not of the call.
+    `call` is the API's own name, `times` how often it strikes (None: every time), `seen` how often it has,
+    `outcome` is of the operation, not of the call.
     """
 
     id: int
@@ -27,6 +28,11 @@ class Fault:
     retry_after: int | None = None
     outcome: str | None = None
     seen: int = 0
+
+    @property
+    def left(self) -> int | None:
+        """How often it strikes yet; None where it never ends."""
+        return None if self.times is None else self.times - self.seen
 
 
 class Faults:
@@ -44,19 +50,17 @@ class Faults:
             return fault
 
     def take(self, cloud: str, call: str) -> Fault | None:
-        """The first fault for this call, counted down; None when the call should go well."""
+        """The first fault for this call that is not used up, counted; None when the call should go well."""
         with self._lock:
             for fault in self._faults:
-                if fault.cloud == cloud and fault.call == call and fault.times != 0:
+                if fault.cloud == cloud and fault.call == call and fault.left != 0:
                     fault.seen += 1
-                    if fault.times is not None:
-                        fault.times -= 1
                     return fault
             return None
 
     def list(self) -> list[dict[str, Any]]:
         with self._lock:
-            return [asdict(fault) for fault in self._faults]
+            return [{**asdict(fault), "left": fault.left} for fault in self._faults]
 
     def clear(self) -> None:
         with self._lock:

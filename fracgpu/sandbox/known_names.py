@@ -37,6 +37,26 @@ def calls(cloud: str) -> frozenset[str]:
             return call_names.every_call()
 
 
+OPERATIONS: dict[str, frozenset[str]] = {
+    Cloud.AKS: frozenset(
+        {"AgentPools_CreateOrUpdate", "AgentPools_Delete", "AgentPools_UpgradeNodeImageVersion"},
+    ),
+    Cloud.GKE: frozenset(
+        {
+            "CreateNodePool",
+            "DeleteNodePool",
+            "SetNodePoolAutoscaling",
+            "SetNodePoolManagement",
+            "SetNodePoolSize",
+            "UpdateCluster",
+            "UpdateNodePool",
+        }
+    ),
+    Cloud.EKS: frozenset({"CreateNodegroup", "DeleteNodegroup", "UpdateNodegroupConfig", "UpdateNodegroupVersion"}),
+}
+"""The calls that start an operation, which a fault's outcome is about."""
+
+
 def metrics(cloud: str) -> frozenset[str]:
     """The names of the quotas that a cloud counts."""
     match cloud:

@@ -9,12 +9,18 @@ settings["pod"]      = [{"node", "labels": {k: v}}]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from fracgpu.sandbox.world import Json, World
 
 CLOUDS = ("aks", "gke", "eks")
+MOST = 1e12
+"""What no limit and no time reaches; infinity is above it, and what is no number is not below it."""
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 
 
 class Refused(ValueError):
@@ -74,24 +80,28 @@ def _offering(world: World, fields: Json) -> None:
 
 
 def _node(world: World, fields: Json) -> None:
+    labels, given = _labels(fields, "labels"), _mapping(fields, "allocatable")
+    counts = {resource: int(_number(given, resource)) for resource in given}
+    if not labels and not counts and fields.get("ready") is None:
+        raise Refused("say what of the node: a label, an allocatable resource, or whether it is ready")
     nodes = world.settings.setdefault("node", {})
     node = nodes.setdefault(_text(fields, "name"), {"labels": {}, "allocatable": {}, "ready": None})
-    node["labels"].update(fields.get("labels") or {})
-    counts: Json = fields.get("allocatable") or {}
-    node["allocatable"].update({resource: int(_number(counts, resource)) for resource in counts})
+    node["labels"].update(labels)
+    node["allocatable"].update(counts)
     if fields.get("ready") is not None:
         node["ready"] = bool(fields["ready"])
 
 
 def _pdb(world: World, fields: Json) -> None:
-    row = {"namespace": _text(fields, "namespace"), "selector": dict(fields.get("selector") or {})}
+    selector = _labels(fields, "selector")
+    if not selector:
+        raise Refused("selector is missing")
+    row = {"namespace": _namespace(fields), "selector": selector}
     _replace(world, "pdb", row, min_available=int(_number(fields, "min_available")))
 
 
 def _pod(world: World, fields: Json) -> None:
-    world.settings.setdefault("pod", []).append(
-        {"node": _text(fields, "node"), "labels": dict(fields.get("labels") or {})}
-    )
+    world.settings.setdefault("pod", []).append({"node": _text(fields, "node"), "labels": _labels(fields, "labels")})
 
 
 def _replace(world: World, kind: str, key: Json, **value: Any) -> None:
@@ -113,9 +123,33 @@ def _text(fields: Json, name: str) -> str:
     return value
 
 
+def _namespace(fields: Json) -> str:
+    name = _text(fields, "namespace")
+    if len(name) > 63 or not _DNS_LABEL.fullmatch(name):
+        raise Refused(f"namespace is lower case letters, digits and dashes, at most 63, not {name!r}")
+    return name
+
+
+def _mapping(fields: Json, name: str) -> Json:
+    value = fields.get(name) or {}
+    if not isinstance(value, dict):
+        raise Refused(f"{name} is a set of names and values, not {value!r}")
+    return value
+
+
+def _labels(fields: Json, name: str) -> dict[str, str]:
+    """Labels as Kubernetes would take them."""
+    labels = _mapping(fields, name)
+    for key, value in labels.items():
+        part = key.rpartition("/")[2]
+        if not _LABEL.fullmatch(part) or not isinstance(value, str) or (value and not _LABEL.fullmatch(value)):
+            raise Refused(f"{key}={value} is no label that Kubernetes would take")
+    return labels
+
+
 def _number(fields: Json, name: str) -> float:
     value = fields.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < MOST:
         raise Refused(f"{name} is a number of 0 or more, not {value!r}")
     return float(value)
 

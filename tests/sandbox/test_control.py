@@ -48,10 +48,10 @@ def test_without_its_token_nothing_is_told(sandbox: Sandbox) -> None:
 def test_a_fault_is_set_listed_counted_down_and_cleared(control: Control, sandbox: Sandbox) -> None:
     fault = control.add_fault("gke", "CreateNodePool", status=503, code="UNAVAILABLE", times=2)
     assert control.faults() == [fault]
-    assert fault["times"] == 2
+    assert (fault["times"], fault["left"], fault["seen"]) == (2, 2, 0)
     assert sandbox.world.faults.take("gke", "CreateNodePool") is not None
-    assert control.faults()[0]["times"] == 1
-    assert control.faults()[0]["seen"] == 1
+    (after,) = control.faults()
+    assert (after["times"], after["left"], after["seen"]) == (2, 1, 1)
     control.clear_faults()
     assert control.faults() == []
 
@@ -68,6 +68,9 @@ def test_a_fault_is_set_listed_counted_down_and_cleared(control: Control, sandbo
         ({"cloud": "aks", "call": "AgentPools_Get", "times": -1}, "times"),
         ({"cloud": "aks", "call": "AgentPools_Get", "delay": -1}, "delay"),
         ({"cloud": "aks", "call": "AgentPools_Get", "drop": "yes"}, "drop"),
+        ({"cloud": "aks", "call": "AgentPools_Get", "outcome": "failed"}, "starts none; those that do: AgentPools_Cr"),
+        ({"cloud": "eks", "call": "CreateLaunchTemplate", "outcome": "endless"}, "starts none"),
+        ({"cloud": "k8s", "call": "list nodes", "outcome": "failed"}, "starts none$"),
     ],
 )
 def test_a_fault_that_makes_no_sense_is_refused(control: Control, fault: dict[str, Any], why: str) -> None:
@@ -104,7 +107,7 @@ def test_faults_are_counted_down(control: Control, sandbox: Sandbox) -> None:
     counts = []
     for _ in range(3):
         sandbox.world.faults.take("gke", "GetNodePool")
-        counts.append([(fault["times"], fault["seen"]) for fault in control.faults()])
+        counts.append([(fault["left"], fault["seen"]) for fault in control.faults()])
     assert counts == [[(1, 1), (None, 0)], [(0, 2), (None, 0)], [(0, 2), (None, 1)]]
 
 
@@ -142,7 +145,7 @@ def test_settings_reach_the_world(control: Control, sandbox: Sandbox) -> None:
         ("quota", {"cloud": "aks", "metric": "cores", "limit": 1}, []),
         ("offering", {"cloud": "eks", "machine": "p4d.24xlarg", "zone": "us-east-1a"}, ["eks has no GPU machine p4d"]),
         ("offering", {"cloud": "aks", "machine": "standard_nc24ads_a100_v4", "zone": "1"}, []),
-        ("node", {"name": "n1"}, ["no cluster has a node n1"]),
+        ("node", {"name": "n1", "ready": False}, ["no cluster has a node n1"]),
         ("pod", {"node": "n1"}, ["no cluster has a node n1"]),
         ("operation-seconds", {"seconds": 1}, []),
     ],
@@ -165,6 +168,14 @@ def test_a_setting_that_names_what_is_not_there_is_made_and_said(
         ("quota", {"cloud": "k8s", "metric": "cores", "limit": 1}),
         ("offering", {"cloud": "aks", "machine": "x"}),
         ("node", {}),
+        ("node", {"name": "n"}),
+        ("node", {"name": "n", "labels": ["a"]}),
+        ("node", {"name": "n", "labels": {"a b": "c"}}),
+        ("pod", {"node": "n", "labels": {"a": "b c"}}),
+        ("pdb", {"namespace": "BAD", "selector": {"a": "b"}, "min_available": 1}),
+        ("pdb", {"namespace": "default", "selector": {}, "min_available": 1}),
+        ("operation-seconds", {"seconds": float("inf")}),
+        ("operation-seconds", {"seconds": float("nan")}),
         ("node", {"name": "n", "allocatable": {"nvidia.com/gpu": "many"}}),
     ],
 )

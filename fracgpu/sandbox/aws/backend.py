@@ -39,6 +39,8 @@ class InstanceType:
     gpu: str | None = None
     gpus: int = 0
     gpu_mib: int = 0
+    whole_gpus: int = 0
+    """EC2's Count: 0 where the machine has a part of a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ class Backend:
             nvidia.get("Name"),
             nvidia.get("LogicalGpuCount") or nvidia.get("Count") or 0,
             nvidia.get("MemoryInfo", {}).get("SizeInMiB", 0),
+            nvidia.get("Count") or 0,
         )
 
     def subnets(self, region: str) -> list[Subnet]:

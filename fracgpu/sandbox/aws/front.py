@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 import uuid
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -10,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 
 from fracgpu.sandbox.aws import backend as aws_backend
 from fracgpu.sandbox.aws.signature import scope
-from fracgpu.sandbox.http import apply_fault
+from fracgpu.sandbox.http import apply_fault, json_response
 from fracgpu.sandbox.world import Cloud, World
 
 if TYPE_CHECKING:
@@ -60,10 +62,23 @@ def _answer(world: World, service: str, request: Request) -> Response:
         answered = aws_backend.of(world).answer(service, request)
     except NotImplementedError:
         return error(400, "InvalidAction", unknown)
+    except Exception:  # noqa: BLE001
+        # moto knows many actions by half, and fails over what is missing (an image, a key pair) in any way it likes.
+        traceback.print_exc(file=sys.stderr)
+        return error(400, "UnsupportedOperation", f"The sandbox cannot carry out {action}; its log has the reason.")
     if answered is None:
-        return error(400, "InvalidAction", f"The sandbox has no {service}; it has eks, ec2, iam and sts.")
+        return _no_such_service(service, request)
     status, headers, body = answered
     return Response(body, status, {name: value for name, value in headers.items() if name.lower() not in OURS})
+
+
+def _no_such_service(service: str, request: Request) -> Response:
+    """For every other service of AWS, in the form that its clients read."""
+    message = f"The sandbox has no {service}; it has eks, ec2, iam and sts."
+    if "json" in request.mimetype or request.headers.get("X-Amz-Target"):
+        headers = {"x-amzn-ErrorType": "UnknownOperationException"}
+        return json_response({"__type": "UnknownOperationException", "message": message}, 400, headers)
+    return _error(service)(400, "InvalidAction", message)
 
 
 class _error:  # noqa: N801

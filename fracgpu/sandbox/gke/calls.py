@@ -99,9 +99,13 @@ def _create_node_pool(call: Call) -> Json:
 
 def _update_node_pool(call: Call) -> Json:
     cluster = call.cluster
-    pool, asked = call.pool(cluster), gke_update.asked_for(call.request)
+    return _change(call, cluster, call.pool(cluster), call.request)
+
+
+def _change(call: Call, cluster: Cluster, pool: Pool, request: Json) -> Json:
+    asked = gke_update.asked_for(request)
     operations.admit(cluster, pool.name)
-    gke_update.check_update(call.world, cluster, pool, call.request)
+    gke_update.check_update(call.world, cluster, pool, request)
     finish = endings.changed(call.world, pool, lambda: gke_update.carry_out(cluster, pool, asked))
     kind = "UPGRADE_NODES" if gke_update.is_upgrade(asked) else "UPDATE_CLUSTER"
     return call.begin(cluster, kind, pool, finish, "RECONCILING")
@@ -124,17 +128,22 @@ def _set_autoscaling(call: Call) -> Json:
     return _autoscale(call, cluster, call.pool(cluster), call.request.get("autoscaling", {}))
 
 
+_OF_A_POOL = {"desiredNodePoolAutoscaling", "desiredNodePoolId", "desiredNodeVersion"}
+
+
 def _update_cluster(call: Call) -> Json:
-    """Only what gcloud uses to change a pool's autoscaling; the sandbox's clusters do not change otherwise."""
+    """What gcloud uses to change a pool's autoscaling or version; the sandbox's clusters do not change otherwise."""
     cluster, update = call.cluster, call.request.get("update", {})
-    if unknown := set(update) - {"desiredNodePoolAutoscaling", "desiredNodePoolId"}:
+    if unknown := set(update) - _OF_A_POOL:
         raise GkeError("UNIMPLEMENTED", f"The sandbox does not update {', '.join(sorted(unknown))} of a cluster.")
-    if "desiredNodePoolAutoscaling" not in update:
+    if not set(update) - {"desiredNodePoolId"}:
         raise invalid("Must specify a field to update.")
     name = update.get("desiredNodePoolId") or _only_pool(cluster)
     if name not in cluster.pools:
         raise no_such_pool(target_of(cluster, name))
-    return _autoscale(call, cluster, cluster.pools[name], update["desiredNodePoolAutoscaling"])
+    if "desiredNodePoolAutoscaling" in update:
+        return _autoscale(call, cluster, cluster.pools[name], update["desiredNodePoolAutoscaling"])
+    return _change(call, cluster, cluster.pools[name], {"nodeVersion": update["desiredNodeVersion"]})
 
 
 def _only_pool(cluster: Cluster) -> str:

@@ -103,7 +103,12 @@ def _read(request: Request) -> tuple[str, Json, bool]:
             body = _body(request)
             body["parent" if call in _BY_PARENT else "name"] = match["name"]
             return call, body, match["version"] == "v1"
-    raise GkeError("NOT_FOUND", f"The sandbox has no {request.method} {request.path}.")
+    code = "UNIMPLEMENTED" if _PROJECT.match(request.path) else "NOT_FOUND"
+    raise GkeError(code, f"The sandbox has no {request.method} {request.path}.")
+
+
+_PROJECT = re.compile(r"/v1[a-z0-9]*/projects/")
+"""What lies below a project is GKE's to answer, so that what is not answered is not taken for what is not there."""
 
 
 def _body(request: Request) -> Json:

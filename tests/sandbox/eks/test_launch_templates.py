@@ -165,3 +165,13 @@ def test_what_the_sandbox_does_not_have_says_so(sandbox: Sandbox, ec2: EC2Client
         client(sandbox, "autoscaling").describe_auto_scaling_groups()
     assert code(service) == "InvalidAction"
     assert "eks, ec2, iam and sts" in str(service.value)
+    with pytest.raises(ClientError) as spoken_json:
+        client(sandbox, "service-quotas").list_service_quotas(ServiceCode="ec2")
+    assert code(spoken_json) == "UnknownOperationException"
+
+
+def test_what_moto_fails_over_is_an_error_of_ec2s(sandbox: Sandbox, ec2: EC2Client) -> None:
+    with pytest.raises(ClientError, match="cannot carry out RunInstances") as error:
+        ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1)
+    assert code(error) == "UnsupportedOperation"
+    assert ec2.describe_launch_templates()["LaunchTemplates"] == []

@@ -167,9 +167,15 @@ def test_how_the_sdk_takes_errors_over_rest(instant: Sandbox, rest: Any) -> None
 
 
 def test_a_path_that_is_none(sandbox: Sandbox) -> None:
-    status, shown = ask(sandbox, "POST", "v1/projects/p/locations/us-central1/clusters", {})
+    status, shown = ask(sandbox, "POST", "v1/weather", {})
 
     assert (status, shown["error"]["status"]) == (404, "NOT_FOUND")
+
+
+def test_a_call_that_the_sandbox_lacks_is_not_taken_for_a_pool_that_is_not_there(instant: Sandbox) -> None:
+    path = "v1/projects/sandbox/locations/us-central1/clusters/sandbox/nodePools/default-pool:rollback"
+    status, body = ask(instant, "POST", path, {})
+    assert (status, body["error"]["status"]) == (501, "UNIMPLEMENTED")
 
 
 def test_retry_after_is_a_header(instant: Sandbox) -> None:

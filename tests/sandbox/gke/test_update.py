@@ -119,6 +119,14 @@ def test_upgrade_settings_and_version(pool: Any, client: Any) -> None:
         update(client, node_version="1.12")
 
 
+def test_a_version_by_way_of_the_cluster(pool: Any, client: Any, instant: Sandbox) -> None:
+    """As `gcloud container clusters upgrade --node-pool` does it."""
+    update = {"desired_node_version": "1.34.6-gke.1154000", "desired_node_pool_id": "p"}
+    client.update_cluster(request={"name": CLUSTER, "update": update})
+    instant.advance(10)
+    assert read(client).version == "1.34.6-gke.1154000"
+
+
 def test_a_pool_that_is_changed_is_reconciling(slow: Sandbox, client: Any) -> None:
     create(client, a100())
     slow.advance(3600)

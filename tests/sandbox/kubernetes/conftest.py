@@ -132,8 +132,8 @@ def put_pool(sandbox: Sandbox, name: str, **properties: Any) -> None:
     sandbox.advance(10)
 
 
-def gke_pool(sandbox: Sandbox, name: str, machine: str, gpu: Json) -> Api:
-    """Make a pool of one node in GKE's cluster `sandbox`; gives that cluster's API once the node has joined."""
+def gke_pool(sandbox: Sandbox, name: str, machine: str, gpu: Json, nodes: int = 1) -> Api:
+    """Make a pool in GKE's cluster `sandbox`; gives that cluster's API once the nodes have joined."""
     client = ClusterManagerClient(
         transport="rest",
         credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
@@ -142,7 +142,7 @@ def gke_pool(sandbox: Sandbox, name: str, machine: str, gpu: Json) -> Api:
     pool = NodePool(
         {
             "name": name,
-            "initial_node_count": 1,
+            "initial_node_count": nodes,
             "locations": ["us-central1-a"],
             "config": {"machine_type": machine, "accelerators": [gpu]},
         }
