@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fracgpu.errors import Invalid
+from fracgpu.providers.gke.desired import SCOPES
 
 _SCOPES = "https://www.googleapis.com/auth/"
-DEFAULT = (
-    "devstorage.read_only",
-    "logging.write",
-    "monitoring",
-    "service.management.readonly",
-    "servicecontrol",
-    "trace.append",
-)
+DEFAULT = tuple(scope.removeprefix(_SCOPES) for scope in SCOPES)
 WORDS: dict[str, tuple[str, ...]] = {
     "gke-default": DEFAULT,
     "default": DEFAULT,

@@ -6,11 +6,11 @@ node label.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import Finding, PartNotInstalled
+from fracgpu.errors import Finding
 from fracgpu.plan import Resource
 from fracgpu.providers import Form, Identity, Observed, Session, Support
 from fracgpu.providers.access import Access
@@ -18,6 +18,7 @@ from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND, desired
 from fracgpu.providers.aks.facts import node_facts
 from fracgpu.providers.aks.rules import rules
+from fracgpu.providers.sdk import importing
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
 from fracgpu.spec import NodePool
@@ -101,13 +102,5 @@ def connect(cluster: ClusterRef, access: Access) -> Session:
     return open_session(cluster, access)
 
 
-@contextmanager
-def _sdk() -> Iterator[None]:
-    """Importing the SDK inside raises PartNotInstalled where it is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(("azure", "msal")):
-            raise
-        message = f"Azure's SDK is not installed: {error.name} is missing"
-        raise PartNotInstalled(message, hint="pip install azure-identity azure-mgmt-containerservice") from error
+def _sdk() -> AbstractContextManager[None]:
+    return importing("Azure's", ("azure", "msal"), "azure-identity azure-mgmt-containerservice")

@@ -6,11 +6,11 @@ the kubelet, the GPU Operator, or NVIDIA's device plugin in the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import Finding, PartNotInstalled
+from fracgpu.errors import Finding
 from fracgpu.plan import Resource
 from fracgpu.providers import Form, Identity, Observed, Session, Support
 from fracgpu.providers.access import Access
@@ -18,6 +18,7 @@ from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import KIND, desired
 from fracgpu.providers.eks.facts import node_facts
 from fracgpu.providers.eks.rules import rules
+from fracgpu.providers.sdk import importing
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
 from fracgpu.spec import NodePool
@@ -102,13 +103,5 @@ def connect(cluster: ClusterRef, access: Access) -> Session:
     return open_session(cluster, access)
 
 
-@contextmanager
-def _sdk() -> Iterator[None]:
-    """Importing the SDK inside raises PartNotInstalled where it is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("boto"):
-            raise
-        message = f"AWS's SDK is not installed: {error.name} is missing"
-        raise PartNotInstalled(message, hint="pip install boto3") from error
+def _sdk() -> AbstractContextManager[None]:
+    return importing("AWS's", ("boto",), "boto3")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fracgpu.errors import Finding, Invalid
+from fracgpu.errors import Finding
 from fracgpu.plan import Resource
 from fracgpu.providers import Form
 from fracgpu.providers.eks.form_aws import aws
 from fracgpu.providers.eks.form_eksctl import eksctl
 from fracgpu.providers.eks.form_karpenter import karpenter
 from fracgpu.providers.eks.form_terraform import terraform
+from fracgpu.providers.rendering import renderer_of
 from fracgpu.resolve import ResolvedPool
 
 _RENDER = {Form.AWS: aws, Form.EKSCTL: eksctl, Form.KARPENTER: karpenter, Form.TERRAFORM: terraform}
@@ -18,9 +19,4 @@ _RENDER = {Form.AWS: aws, Form.EKSCTL: eksctl, Form.KARPENTER: karpenter, Form.T
 
 def render(form: Form, resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, tuple[Finding, ...]]:
     """The text and its notes. Raises Invalid for a form that EKS has not."""
-    if form in _RENDER:
-        return _RENDER[form](resources, pool)
-    words = tuple(one.value for one in _RENDER)
-    message = f"{form} makes no node groups of EKS"
-    hint = " or ".join(f"--as {word}" for word in words)
-    raise Invalid.one("not-expressible", message, field="--as", nearest=words, hint=hint)
+    return renderer_of(form, _RENDER, "EKS")(resources, pool)

@@ -7,11 +7,11 @@ nvidia.com/gpu that a pod tells from others by node labels.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import Finding, PartNotInstalled
+from fracgpu.errors import Finding
 from fracgpu.plan import Resource
 from fracgpu.providers import Form, Identity, Observed, Session, Support
 from fracgpu.providers.access import Access
@@ -19,6 +19,7 @@ from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND, desired
 from fracgpu.providers.gke.facts import node_facts
 from fracgpu.providers.gke.rules import rules
+from fracgpu.providers.sdk import importing
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind
 from fracgpu.spec import NodePool
@@ -102,14 +103,6 @@ def connect(cluster: ClusterRef, access: Access) -> Session:
     return open_session(cluster, access)
 
 
-@contextmanager
-def _sdk() -> Iterator[None]:
-    """Importing the SDK inside raises PartNotInstalled where it is missing."""
+def _sdk() -> AbstractContextManager[None]:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read at import; gRPC's core writes to stderr, which is ours
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(("google", "grpc")):
-            raise
-        message = f"Google's SDK is not installed: {error.name} is missing"
-        raise PartNotInstalled(message, hint="pip install google-cloud-container") from error
+    return importing("Google's", ("google", "grpc"), "google-cloud-container")
