@@ -125,10 +125,10 @@ class Control:
         for name, (right, words) in FAULT_FIELDS.items():
             if fields.get(name) is not None and not right(fields[name]):
                 raise Refused(f"{name} is {words}, not {fields[name]!r}")
-        beginning: frozenset[str] = OPERATIONS.get(cloud, frozenset())
+        beginning = OPERATIONS.get(cloud, frozenset())
         if fields.get("outcome") and call not in beginning:
-            known = f"; those that do: {', '.join(sorted(beginning))}" if beginning else ""
-            raise Refused(f"outcome is an operation's, and {cloud} {call} starts none{known}", tuple(sorted(beginning)))
+            others = f"; those that do: {', '.join(sorted(beginning))}" if beginning else ""
+            raise Refused(f"outcome is an operation's, and {cloud} {call} starts none{others}", tuple(sorted(beginning)))
         fault = self._server.world.faults.add(cloud, call, **fields)
         return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
 
