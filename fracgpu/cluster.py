@@ -10,6 +10,9 @@ from fracgpu.spec import Cluster, camel
 
 PLACEHOLDER = "CLUSTER"
 """Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""
+ANY = "-"
+"""Stands for every cluster, resource group or location of an account, where all are asked for; no cloud has such a
+name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,17 @@ def _provider_hint(given: Cluster) -> str:
     if said and len(clouds) == 1:
         return f"--provider {clouds[0]}, whose {' and '.join(map(camel, sorted(said)))} that is"
     return "--provider aks, gke or eks; --sandbox to try it without an account"
+
+
+def account(given: Cluster) -> Cluster:
+    """A stand-in for every cluster of the account that is named, within its location or resource group where it names
+    one."""
+    wide: dict[str, str] = {"name": ANY}
+    if given.provider == "aks":
+        wide["resource_group"] = given.resource_group or ANY
+    if given.provider == "gke":
+        wide["location"] = given.location or ANY
+    return given.model_copy(update=wide)
 
 
 def cluster_ref(given: Cluster, findings: list[Finding], *, placeholder: bool = False) -> ClusterRef | None:

@@ -11,8 +11,9 @@ from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import access_by_context
 from fracgpu.cli.quickstart import begin_long_work
-from fracgpu.cli.settings import access, by_kubeconfig, cluster_of
+from fracgpu.cli.settings import access, by_kubeconfig, cluster_of, names_something
 from fracgpu.cli.streams import to_stderr
+from fracgpu.cluster import account
 from fracgpu.errors import Finding, Invalid, NotFound
 from fracgpu.kube.access import KubeAccess
 from fracgpu.providers import Identity, Session, provider
@@ -75,6 +76,25 @@ def identity(name: ProviderName) -> Identity:
 @cache
 def _access() -> Access:
     return access()
+
+
+def named_account(flags: Cluster, *, yes: bool = False) -> ClusterRef:
+    """The account that is meant, by a stand-in for all of its clusters: of flags that narrow it down everything counts,
+    of what else names a cluster the account alone. Raises Invalid."""
+    if flags.name is not None:
+        message = "--all-clusters lists every cluster, and --cluster names one"
+        raise Invalid.one("conflicting-fields", message, field="--cluster", hint="leave one of them out")
+    sourced = cluster_of(flags)
+    if sourced.guessed:
+        confirm_guess(sourced.cluster, yes=yes)
+    said = names_something(flags)
+    narrow = {"resource_group": flags.resource_group, "location": flags.location} if said else {}
+    findings: list[Finding] = []
+    wide = sourced.cluster.model_copy(update={"resource_group": None, "location": None, **narrow})
+    found = cluster_ref(account(wide), findings)
+    if found is None:
+        raise Invalid(findings)
+    return found
 
 
 def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:

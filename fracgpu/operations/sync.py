@@ -13,6 +13,7 @@ from fracgpu.kube.usage import Usage, usage
 from fracgpu.operations.kube import open_kube
 from fracgpu.operations.listing import has_gpu, pool_document
 from fracgpu.operations.promises import of_existing
+from fracgpu.operations.wait import asked
 from fracgpu.plan import Json
 from fracgpu.providers import Observed, Session, provider
 from fracgpu.resolve import ClusterRef
@@ -36,7 +37,7 @@ def listed(
     `drift` (how nodes differ from the promise; null where there is none to differ). Raises what the cloud answers.
     """
     cloud = provider(cluster.provider)
-    pairs = [(seen, pool_document(seen, cloud)) for seen in session.list()]
+    pairs = [(seen, pool_document(seen, cloud)) for seen in asked(session.list)]
     pairs = [(seen, document) for seen, document in pairs if without_gpu or has_gpu(document)]
     promises = {seen.name: promise for seen, _ in pairs if (promise := _promise(seen, catalog))}
     found: Mapping[str, Usage] = {}

@@ -156,6 +156,14 @@ class Identity:
     """Subscription, project or account number."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The clusters of an account, in the cloud's order, and what it could not say."""
+
+    clusters: tuple[ClusterRef, ...]
+    notes: tuple[Finding, ...] = ()
+
+
 class Session(Protocol):
     """A signed-in connection to the cluster's cloud; the only place with effects, and the only one that imports its
     SDK.
@@ -167,6 +175,10 @@ class Session(Protocol):
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """What keeps the pool from being made that only the cloud knows: quota, offering in its zones. Reads only."""
+
+    def clusters(self) -> Inventory:
+        """All clusters of the session's account: of an Azure subscription, a Google project, an AWS region. Where the
+        session's own cluster names a resource group or a location (other than ANY), those in it alone."""
 
     def cluster_facts(self) -> ClusterFacts:
         """Zones, version, subnets, node role. Raises NotFound for an unknown cluster, naming those there are."""

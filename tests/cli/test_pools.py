@@ -280,3 +280,57 @@ def test_thousands_are_planned_offline(cli: Cli) -> None:
     table = cli("pool", "plan", "--offline", "-q", "-f", "many.yaml").out.splitlines()
     assert len(table) == 1501
     assert table[-1] == "Plan: 1500 to create."
+
+
+WEST: dict[str, dict[str, str]] = {
+    "gke": {"location": "us-west1-a"},
+    "aks": {"resource_group": "west"},
+    "eks": {"name": "west"},
+}
+ACCOUNTS = {"gke": ("--project", "p"), "aks": ("--subscription", "s"), "eks": ("--region", "us-east-1")}
+
+
+def in_two_clusters(cloud: str) -> str:
+    """A file of a pool in each of two clusters, of one name where the cloud permits it."""
+    one = spec(cloud)
+    west = one.spec.cluster.model_copy(update=WEST[cloud])
+    return write(one, one.model_copy(update={"spec": one.spec.model_copy(update={"cluster": west})}))
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_pools_of_every_cluster(pool: Pool, sandbox: Sandbox, cloud: str) -> None:
+    assert pool("apply", "-f", in_two_clusters(cloud), "-q").code == 0
+    words = ("list", "--all-clusters", "--provider", cloud, *ACCOUNTS[cloud])
+    assert len(pool(*words, "-o", "json").json()["items"]) == 2
+    lines = pool(*words, "--no-slices").out.splitlines()
+    assert lines[0].split()[:2] == ["CLUSTER", "NAME"]
+    assert len({line.split()[0] for line in lines[1:]}) == 2
+    call = {"gke": "ListNodePools", "aks": "AgentPools_List", "eks": "ListNodegroups"}[cloud]
+    fail(sandbox, cloud, call, status=403)
+    partly = pool(*words, "-o", "json")
+    assert (partly.code, len(partly.json()["items"])) == (10, 1)
+    (note,) = [one for one in partly.json()["notes"] if one["code"] == "cluster-not-listed"]
+    assert note["detail"]["code"] == "forbidden"
+    fail(sandbox, cloud, call, status=403, times=None)
+    assert pool(*words).code == 4
+
+
+@pytest.mark.parametrize(
+    ("cloud", "place"), [("gke", ("--location", "us-west1-a")), ("aks", ("--resource-group", "west"))]
+)
+def test_every_cluster_of_one_place(pool: Pool, cloud: str, place: tuple[str, str]) -> None:
+    assert pool("apply", "-f", in_two_clusters(cloud), "-q").code == 0
+    ran = pool("list", "--all-clusters", "--provider", cloud, *ACCOUNTS[cloud], *place, "-o", "json")
+    (found,) = ran.json()["items"]
+    assert place[1] in found["spec"]["cluster"].values()
+
+
+def test_every_cluster_is_not_one(pool: Pool) -> None:
+    refused = pool("list", "--all-clusters", "--provider", "gke", "--cluster", "prod", "-o", "json")
+    assert (refused.code, refused.error()["code"]) == (2, "conflicting-fields")
+
+
+def test_the_account_of_a_cluster_that_the_folder_names(pool: Pool) -> None:
+    assert pool("apply", "-f", in_two_clusters("gke"), "-q").code == 0
+    Path("fracgpu.yaml").write_text(yaml.safe_dump({"cluster": CLUSTERS["gke"]}), encoding="utf-8")
+    assert len(pool("list", "--all-clusters", "-o", "json").json()["items"]) == 2

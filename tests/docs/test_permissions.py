@@ -111,6 +111,7 @@ def test_the_role_permits_every_call_to_gke() -> None:
 AKS_ACTIONS = {
     "ManagedClusters_Get": "managedClusters/read",
     "ManagedClusters_List": "managedClusters/read",
+    "ManagedClusters_ListByResourceGroup": "managedClusters/read",
     "ManagedClusters_ListClusterUserCredentials": "managedClusters/listClusterUserCredential/action",
     "AgentPools_Get": "managedClusters/agentPools/read",
     "AgentPools_List": "managedClusters/agentPools/read",

@@ -9,8 +9,9 @@ import typer
 from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
-from fracgpu.cli.connect import connect, named_cluster
+from fracgpu.cli.connect import connect, named_account, named_cluster
 from fracgpu.cli.output import DocumentOption, Output, WideOption, say_notes
+from fracgpu.operations.everywhere import listed_everywhere
 from fracgpu.operations.listing import found, notes_on, pool_document
 from fracgpu.operations.sync import Listed, listed
 from fracgpu.providers import provider
@@ -23,17 +24,27 @@ WIDE = ("CAPACITY", "MANAGED", "FLEET", "CLUSTER")
 def list_pools(
     cluster: ClusterFlags,
     all_pools: Annotated[bool, typer.Option("--all", help="Also pools without a GPU")] = False,
+    all_clusters: Annotated[
+        bool, typer.Option("--all-clusters", help="Of every cluster of the subscription, project or region")
+    ] = False,
     slices: Annotated[bool, typer.Option(help="Ask the cluster's Kubernetes API what is used and free")] = True,
     out: WideOption = Output.TABLE,
 ) -> None:
     """The pools of a cluster: what their nodes advertise, how much of it is used, and where nodes differ from that."""
+    slices = slices and out is not Output.NAME
+    if all_clusters:
+        account = named_account(cluster.spec(), yes=cluster.yes)
+        found, error = listed_everywhere(account, connect, load(), without_gpu=all_pools, slices=slices)
+        show_list(found, out, by_cluster=True)
+        if error:
+            raise error
+        return
     where = named_cluster(cluster.spec(), yes=cluster.yes)
-    found = listed(connect(where), where, load(), without_gpu=all_pools, slices=slices and out is not Output.NAME)
-    show_list(found, out)
+    show_list(listed(connect(where), where, load(), without_gpu=all_pools, slices=slices), out)
 
 
-def show_list(found: Listed, out: Output) -> None:
-    """The table of pools, or the NodePoolList."""
+def show_list(found: Listed, out: Output, *, by_cluster: bool = False) -> None:
+    """The table of pools, or the NodePoolList; `by_cluster` says of which cluster each is."""
     notes = [note.to_json() for note in found.notes]
     if output.write_document(out, "NodePoolList", {"items": list(found.items), "notes": notes}):
         return
@@ -42,7 +53,13 @@ def show_list(found: Listed, out: Output) -> None:
             output.write("\n".join(f"nodepool/{item['metadata']['name']}" for item in found.items))
         return
     wide = out is Output.WIDE
-    output.table((*COLUMNS, *(WIDE if wide else ())), [_row(item, wide=wide) for item in found.items])
+    heads, rows = [*COLUMNS, *(WIDE if wide else ())], [_row(item, wide=wide) for item in found.items]
+    if by_cluster:
+        heads = ["CLUSTER", *(head for head in heads if head != "CLUSTER")]
+        rows = [
+            [cluster_words(item), *(row[:-1] if wide else row)] for item, row in zip(found.items, rows, strict=True)
+        ]
+    output.table(tuple(heads), rows)
     say_notes(found.notes)
 
 
@@ -65,8 +82,14 @@ def _row(item: dict[str, Any], *, wide: bool = False) -> list[Any]:
 
 def _wide(item: dict[str, Any]) -> list[Any]:
     spec, status = item["spec"], item["status"]
-    cluster = spec["cluster"]
-    return [spec.get("capacity"), status["managed"], status["fleet"], f"{cluster['provider']}/{cluster['name']}"]
+    return [spec.get("capacity"), status["managed"], status["fleet"], cluster_words(item)]
+
+
+def cluster_words(item: dict[str, Any]) -> str:
+    """The cluster of a pool, with what tells it from one of the same name elsewhere."""
+    cluster = item["spec"]["cluster"]
+    place = cluster.get("resourceGroup") or cluster.get("location") or cluster.get("region")
+    return "/".join(filter(None, (cluster["provider"], place, cluster["name"])))
 
 
 def _column(status: dict[str, Any], name: str) -> dict[str, int] | None:

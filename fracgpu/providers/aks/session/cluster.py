@@ -9,8 +9,9 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
+from fracgpu.cluster import ANY
 from fracgpu.errors import CloudError, FracgpuError, NotFound
-from fracgpu.providers import ClusterFacts, KubeAccess
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess
 from fracgpu.providers.aks.session.arm import Arm
 from fracgpu.resolve import ClusterRef
 
@@ -61,6 +62,21 @@ class ClusterView:
             return []
         group = (own.resource_group or "").lower()
         return sorted(found, key=lambda pair: (pair[0].lower() != group, pair[1] != own.name, pair))
+
+    def inventory(self) -> Inventory:
+        """The subscription's clusters, or those of the resource group."""
+        own, clusters = self._cluster, self._arm.clusters()
+        if own.resource_group in (None, ANY):
+            with self._arm.calling("ManagedClusters_List"):
+                found = [(_group(model.id), str(model.name)) for model in clusters.list()]
+        else:
+            with self._arm.calling("ManagedClusters_ListByResourceGroup"):
+                models = clusters.list_by_resource_group(own.resource_group)
+                found = [(str(own.resource_group), str(model.name)) for model in models]
+        refs = (
+            ClusterRef(own.provider, name, resource_group=group, subscription=own.subscription) for group, name in found
+        )
+        return Inventory(tuple(refs))
 
     def facts(self) -> ClusterFacts:
         model = self.get()

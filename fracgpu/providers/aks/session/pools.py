@@ -9,7 +9,7 @@ from azure.core import MatchConditions
 
 from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, StalePlan, Unreachable
 from fracgpu.plan import Action, Change, Json, Resource, same
-from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND
 from fracgpu.providers.aks.session.arm import Answer, Arm
@@ -39,6 +39,10 @@ class AksSession:
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Quota and offering by Microsoft.Compute, where the caller may read it."""
         return preflight(self._arm, pool, self._view.location())
+
+    def clusters(self) -> Inventory:
+        """The clusters of the subscription, or of the resource group."""
+        return self._view.inventory()
 
     def cluster_facts(self) -> ClusterFacts:
         """Version and region. Raises NotFound, naming the clusters that exist."""

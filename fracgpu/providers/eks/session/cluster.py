@@ -11,13 +11,13 @@ from botocore.signers import RequestSigner
 
 from fracgpu.errors import Finding, Forbidden, FracgpuError, NotFound, warning
 from fracgpu.plan import Json
-from fracgpu.providers import ClusterFacts, KubeAccess
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess
 from fracgpu.providers.eks.facts import instance_types
 from fracgpu.providers.eks.rules import AUTO_MODE
 from fracgpu.providers.eks.session.calls import Refused, answers, ask, every, ours
 from fracgpu.providers.eks.session.door import Door
 from fracgpu.providers.eks.subnets import ZONES, subnets_of, zone_of
-from fracgpu.resolve import ResolvedPool
+from fracgpu.resolve import ClusterRef, ResolvedPool
 
 _TOKEN_SECONDS = 60
 """How long the signature may be presented; the token that it makes lives for 15 minutes
@@ -58,6 +58,12 @@ class ClusterView:
             known = ()
         hint = f"it has {', '.join(known[:5])}" if known else f"aws eks list-clusters --region {region}"
         return NotFound(f"there is no cluster {name} in {region}", nearest=known, hint=hint, detail=refused.said.detail)
+
+    def inventory(self) -> Inventory:
+        """The region's clusters."""
+        own = self._door.cluster
+        names = every(self._eks, "list_clusters", "clusters")
+        return Inventory(tuple(ClusterRef(own.provider, name, region=own.region) for name in names))
 
     def facts(self) -> ClusterFacts:
         """Subnets, their zones, the role of a group that there is, version."""

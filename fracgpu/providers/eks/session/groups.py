@@ -14,7 +14,7 @@ from typing import Any, assert_never
 
 from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, Unreachable
 from fracgpu.plan import Action, Change, Json, Resource
-from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import NEW
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP
@@ -49,6 +49,11 @@ class EksSession:
         """
         with translating():
             return [*self._view.preflight(pool), *self._templates.check(pool)]
+
+    def clusters(self) -> Inventory:
+        """The clusters of the region."""
+        with translating():
+            return self._view.inventory()
 
     def cluster_facts(self) -> ClusterFacts:
         """Subnets and zones, version, and a node role. Raises NotFound, naming the clusters that there are."""

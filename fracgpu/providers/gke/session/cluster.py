@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fracgpu.errors import Finding, FracgpuError, NotFound
+from fracgpu.cluster import ANY
+from fracgpu.errors import Finding, FracgpuError, NotFound, warning
 from fracgpu.plan import Json
-from fracgpu.providers import ClusterFacts, KubeAccess
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess
 from fracgpu.providers.gke.session.api import Api
 from fracgpu.providers.gke.session.channel import Tokens
 from fracgpu.resolve import ClusterRef, ResolvedPool
@@ -52,13 +53,28 @@ class ClusterView:
     def _others(self) -> tuple[str, ...]:
         """Name and location of the project's clusters, those of the same name or location first."""
         try:
-            answer = self._api.read("ListClusters", {"parent": f"projects/{self._cluster.project}/locations/-"})
+            answer = self._listed(ANY)
         except FracgpuError:  # the first error is the one to tell
             return ()
         own = self._cluster
         found = [(one["name"], one.get("location", "")) for one in answer.get("clusters", ())]
         found.sort(key=lambda pair: (pair[0] != own.name, pair[1] != own.location, pair))
         return tuple(f"{name} ({location})" for name, location in found)
+
+    def _listed(self, location: str) -> Json:
+        return self._api.read("ListClusters", {"parent": f"projects/{self._cluster.project}/locations/{location}"})
+
+    def inventory(self) -> Inventory:
+        """The project's clusters. Zones of which Google knows nothing right now are a note."""
+        own = self._cluster
+        answer = self._listed(own.location or ANY)
+        found = tuple(
+            ClusterRef(own.provider, one["name"], project=own.project, location=one.get("location"))
+            for one in answer.get("clusters", ())
+        )
+        silent = answer.get("missingZones", ())
+        message = f"Google does not say what clusters there are in {', '.join(silent)}"
+        return Inventory(found, (warning("clusters-unknown", message, hint="try again later"),) if silent else ())
 
     def facts(self) -> ClusterFacts:
         body = self.get()

@@ -19,7 +19,7 @@ from fracgpu.errors import (
     Unreachable,
 )
 from fracgpu.plan import Action, Change, Json, Resource
-from fracgpu.providers import ClusterFacts, KubeAccess, Observed, Operation, OperationKind, Progress
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Progress
 from fracgpu.providers.gke.compare import comparison, settled
 from fracgpu.providers.gke.desired import KIND
 from fracgpu.providers.gke.session.api import Api
@@ -47,6 +47,10 @@ class GkeSession:
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Version and image that the location does not offer. Quota is in the Compute API and is not looked at."""
         return self._view.preflight(pool)
+
+    def clusters(self) -> Inventory:
+        """The clusters of the project."""
+        return self._view.inventory()
 
     def cluster_facts(self) -> ClusterFacts:
         """Zones, version, and whether there are pools without GPUs. Raises NotFound, naming the clusters that exist."""
