@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fracgpu import pluginkey
+from fracgpu.differences import Comparison
 from fracgpu.errors import Finding, Forbidden, NotFound, NotOurs, info
 from fracgpu.kube.installed import Part, plugins
 from fracgpu.kube.merge import changed, merged, owner, settled
 from fracgpu.kube.plugin import NAME, NAMESPACE, config_map, gather
 from fracgpu.kube.promise import Promise
 from fracgpu.operations.kube import open_kube
-from fracgpu.plan import Action, Change, Comparison, Json, Plan, Resource, change_of
+from fracgpu.plan import Action, Change, Json, Plan, Resource, change_of
 from fracgpu.providers import Session
 from fracgpu.resolve import ClusterRef
 

@@ -11,22 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fracgpu.catalog.load import Catalog
+from fracgpu.differences import FieldChange, Path, differences
 from fracgpu.errors import ExistsDifferently, Finding, Invalid, warning
 from fracgpu.operations.ownership import unmarked
 from fracgpu.operations.planning import PoolPlan, immutable, pool_problem
 from fracgpu.operations.prepare import Prepared, examined, raise_errors, sorted_findings
-from fracgpu.plan import (
-    Action,
-    Change,
-    FieldChange,
-    Path,
-    Resource,
-    change_in,
-    counted_differences,
-    creation,
-    differences,
-    linked,
-)
+from fracgpu.plan import Action, Change, Resource, change_in, counted_differences, creation, linked
 from fracgpu.providers import ClusterFacts, Observed, provider
 from fracgpu.spec import NodePool
 

@@ -16,9 +16,10 @@ from typing import Any, Protocol, cast
 
 from fracgpu.advertise import NodeFacts
 from fracgpu.catalog.models import ProviderName
+from fracgpu.differences import Comparison
 from fracgpu.errors import Finding, FracgpuError
 from fracgpu.kube.access import KubeAccess as KubeAccess
-from fracgpu.plan import Change, Comparison, Json, Resource
+from fracgpu.plan import Change, Json, Resource
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, ResolvedPool
 from fracgpu.sharing import SharingKind

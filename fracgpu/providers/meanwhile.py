@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fracgpu.differences import Comparison, Effect, differences
 from fracgpu.errors import ExistsDifferently, FracgpuError, StalePlan
-from fracgpu.plan import Action, Change, Comparison, Effect, Resource, change_of, differences
+from fracgpu.plan import Action, Change, Resource, change_of
 
 
 def check_same(desired: Resource, seen: Resource, comparison: Comparison, cause: FracgpuError | None = None) -> None:

@@ -128,7 +128,9 @@ class Control:
         beginning = OPERATIONS.get(cloud, frozenset())
         if fields.get("outcome") and call not in beginning:
             others = f"; those that do: {', '.join(sorted(beginning))}" if beginning else ""
-            raise Refused(f"outcome is an operation's, and {cloud} {call} starts none{others}", tuple(sorted(beginning)))
+            raise Refused(
+                f"outcome is an operation's, and {cloud} {call} starts none{others}", tuple(sorted(beginning))
+            )
         fault = self._server.world.faults.add(cloud, call, **fields)
         return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
 

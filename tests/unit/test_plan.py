@@ -9,21 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.differences import Comparison, Effect, Path, differences, same
 from fracgpu.errors import info
-from fracgpu.plan import (
-    Action,
-    Comparison,
-    Effect,
-    Path,
-    Plan,
-    Resource,
-    change_of,
-    creation,
-    deletion,
-    differences,
-    linked,
-    same,
-)
+from fracgpu.plan import Action, Plan, Resource, change_of, creation, deletion, linked
 from fracgpu.resolve import ClusterRef
 
 CLUSTER = ClusterRef(ProviderName.GKE, "c", project="p", location="l")

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fracgpu.plan import Comparison, Effect, Json, Path, Resource
+from fracgpu.differences import Comparison, Effect, Path
+from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.aks.facts import DOMAIN, SPOT_TAINT
 from fracgpu.providers.kubernetes_syntax import in_domain

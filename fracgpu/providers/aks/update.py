@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from fracgpu.plan import Change, Effect, FieldChange, Json, Resource, differences
+from fracgpu.differences import Effect, FieldChange, differences
+from fracgpu.plan import Change, Json, Resource
 from fracgpu.providers.aks.compare import MARKS, comparison, properties, settled
 from fracgpu.providers.aks.desired import KIND
 from fracgpu.providers.aks.facts import SPOT_TAINT

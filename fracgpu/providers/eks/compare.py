@@ -10,7 +10,8 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fracgpu.plan import Comparison, Effect, Json, Path, Resource
+from fracgpu.differences import Comparison, Effect, Path
+from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.eks.desired import NEW, taint_order, usual_repair, usual_update
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP

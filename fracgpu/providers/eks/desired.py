@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fracgpu.plan import Json, Path, Resource
+from fracgpu.differences import Path
+from fracgpu.plan import Json, Resource
 from fracgpu.providers import MANAGED, ClusterFacts
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.autoscaler import resource_tags

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fracgpu.plan import Json, same
+from fracgpu.differences import same
+from fracgpu.plan import Json
 from fracgpu.providers.eks.desired import NEW
 
 

@@ -10,7 +10,8 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fracgpu.plan import Comparison, Effect, Json, Path, Resource
+from fracgpu.differences import Comparison, Effect, Path
+from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.gke.desired import taint_order
 from fracgpu.providers.gke.label_rules import USERS_OWN

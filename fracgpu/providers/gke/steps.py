@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from fracgpu.plan import Json, Resource, same
+from fracgpu.differences import same
+from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.gke.compare import granted, is_gke_label, is_gke_resource_label, settled
 from fracgpu.spec import GPU_TAINT_KEY

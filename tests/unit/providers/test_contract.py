@@ -16,8 +16,8 @@ from fracgpu.advertise import NodeFacts
 from fracgpu.catalog.load import load, profiles_folder
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.settings import sandbox_cluster
+from fracgpu.differences import Comparison
 from fracgpu.operations.prepare import prepare
-from fracgpu.plan import Comparison
 from fracgpu.providers import REGISTRY, Form, Provider, Session, provider
 from fracgpu.sharing import SharingKind
 from fracgpu.spec import Cluster, NodePool, NodePoolSpec

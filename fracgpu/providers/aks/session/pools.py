@@ -7,8 +7,9 @@ from typing import Any, assert_never
 
 from azure.core import MatchConditions
 
+from fracgpu.differences import same
 from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, StalePlan, Unreachable
-from fracgpu.plan import Action, Change, Json, Resource, same
+from fracgpu.plan import Action, Change, Json, Resource
 from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND

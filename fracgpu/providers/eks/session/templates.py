@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fracgpu.differences import same
 from fracgpu.errors import Finding, NotOurs
-from fracgpu.plan import Json, Resource, same
+from fracgpu.plan import Json, Resource
 from fracgpu.providers.eks.compare import settled
 from fracgpu.providers.eks.foreign_template import check
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, template_name, template_tags

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fracgpu.plan import Action, Effect, Json
+from fracgpu.differences import Effect
+from fracgpu.plan import Action, Json
 from fracgpu.providers import aks
 from fracgpu.providers.aks.compare import ADDED
 from tests.aks_pools import A100, A100_MIG, planned, pool, properties, resource, seen

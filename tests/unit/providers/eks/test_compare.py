@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fracgpu.plan import Action, Change, Effect, Json, Resource, change_of, linked
+from fracgpu.differences import Effect
+from fracgpu.plan import Action, Change, Json, Resource, change_of, linked
 from fracgpu.providers import eks
 from fracgpu.providers.eks.compare import ADDED
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP

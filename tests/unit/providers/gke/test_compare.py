@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from fracgpu.plan import Action, Effect, Json, Resource, change_of
+from fracgpu.differences import Effect
+from fracgpu.plan import Action, Json, Resource, change_of
 from fracgpu.providers import FLEET, MANAGED, gke
 from fracgpu.providers.gke.compare import ADDED, GPU_TAINT
 from tests.gke_pools import pool, resource, seen
