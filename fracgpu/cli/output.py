@@ -86,9 +86,14 @@ def _one_a_line(items: Iterable[str]) -> str:
 
 
 def write_lines(kind: str, lists: Mapping[str, Sequence[str]]) -> None:
-    """A JSON document of long lists whose items are JSON already."""
+    """A JSON document of lists whose items are JSON already, as `write_json` would have it."""
     head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in document(kind, {}).items()]
-    write("{\n" + ",\n".join([*head, *(f'  "{key}": {_one_a_line(items)}' for key, items in lists.items())]) + "\n}")
+    members = [f"  {json.dumps(key)}: {_encoded(items)}" for key, items in lists.items()]
+    write("{\n" + ",\n".join([*head, *members]) + "\n}")
+
+
+def _encoded(items: Sequence[str]) -> str:
+    return _one_a_line(items) if len(items) >= LONG else _member([json.loads(item) for item in items])
 
 
 to_yaml = yaml_text.to_yaml
