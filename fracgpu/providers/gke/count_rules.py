@@ -54,5 +54,5 @@ def _first_nodes(pool: ResolvedPool, first: int) -> Iterator[Finding]:
         yield warning("begins-below-min", message, field="spec.nodes.count", hint=hint, link=_EMPTY_START)
     if first == 0 and (pool.nodes.autoscaling or pool.nodes.count == 0):
         message = "a pool that begins without nodes proves neither quota nor stock; the first pod that waits will"
-        hint = "--nodes 1 asks for a machine at once"
+        hint = "--nodes 1 asks for a machine at once; that a waiting pod brings a node needs nothing more on GKE"
         yield info("capacity-unproven-at-zero", message, field="spec.nodes.count", hint=hint)
