@@ -81,6 +81,6 @@ def shown(of: tuple[Resource, ...], version: str = "3") -> Observed:
     if "launchTemplate" in body:
         body.pop("diskSize")
         said = body["launchTemplate"]
-        number = version if said["version"] == "<new>" else said["version"]
+        number = said["version"] if said.get("version", "<new>") != "<new>" else version
         body["launchTemplate"] = {"id": "lt-0123456789abcdef0", "name": "by-id", **said, "version": number}
     return observed(body, of[-1].cluster, of[0] if len(of) == 2 else None)

@@ -267,6 +267,16 @@ def test_the_same_create_again_is_no_second_one(tried: Tried) -> None:
     assert tried.begun() == ["CreateNodegroup"]
 
 
+def test_a_group_with_a_template_of_ones_own_is_as_planned(tried: Tried) -> None:
+    made = tried.ec2().create_launch_template(LaunchTemplateName="mine", LaunchTemplateData={"EbsOptimized": True})
+    named = {"name": "mine"}, {"id": made["LaunchTemplate"]["LaunchTemplateId"]}
+    tried.apply(machine="g5.xlarge", eks={"launchTemplate": named[0]})
+    for said in named:
+        assert [one.action for one in tried.changes(machine="g5.xlarge", eks={"launchTemplate": said})] == [
+            Action.NO_OP
+        ]
+
+
 def test_another_group_of_that_name_is_told(tried: Tried) -> None:
     tried.apply(**SHARED)
     with pytest.raises(ExistsDifferently, match="time-sliced-10 -> time-sliced-4"):

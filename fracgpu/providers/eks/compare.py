@@ -76,13 +76,6 @@ def _own_tags(body: Json) -> None:
         body["tags"] = kept
 
 
-def _template_id(body: Json) -> None:
-    """Name and id mean one template; the name is what was said, except where only the id was."""
-    template = body.get("launchTemplate")
-    if template and template.get("name"):
-        template.pop("id", None)
-
-
 def _update_config(body: Json) -> None:
     said = {key: value for key, value in body.pop("updateConfig", {}).items() if value is not None}
     if usual_update(said):
@@ -129,7 +122,6 @@ ADDED: tuple[Added, ...] = (
     Added(NODEGROUP, "what only the server writes", _DESCRIBE, _outputs),
     Added(NODEGROUP, "the mark of ownership", "fracgpu's own; never part of a diff", _mark),
     Added(NODEGROUP, "tags that begin with aws:", "https://docs.aws.amazon.com/tag-editor/latest/userguide", _own_tags),
-    Added(NODEGROUP, "a template's id beside its name", _DESCRIBE, _template_id),
     Added(NODEGROUP, "an update config of one node at a time", _DESCRIBE, _update_config),
     Added(NODEGROUP, "node repair that is off", _DESCRIBE, _node_repair),
     Added(NODEGROUP, "an order of its own", _DESCRIBE, _orders),
@@ -151,8 +143,8 @@ def settled(observed: Resource) -> Resource:
 def granted(observed: Json, desired: Json) -> Json:
     """What AWS may move while the desired body lets it.
 
-    The mark of ownership; the node count between the limits, which is the autoscaler's; which version of its own
-    template a group has, since that follows from the template's content.
+    The mark of ownership; the node count between the limits, which is the autoscaler's; what EKS tells of a template
+    beside what was said of it.
     """
     body = {**observed}
     mark = {key: value for key, value in desired.get("tags", {}).items() if key in (MANAGED, FLEET)}
@@ -161,10 +153,21 @@ def granted(observed: Json, desired: Json) -> Json:
     sizes, wanted = observed.get("scalingConfig", {}), desired.get("scalingConfig", {})
     if _moves(sizes.get("desiredSize"), wanted):
         body["scalingConfig"] = {**sizes, "desiredSize": wanted.get("desiredSize")}
-    template, own = observed.get("launchTemplate"), desired.get("launchTemplate", {})
-    if template and own.get("version") == NEW and template.get("name") == own.get("name"):
-        body["launchTemplate"] = own
+    template, said = observed.get("launchTemplate"), desired.get("launchTemplate")
+    if template and said:
+        body["launchTemplate"] = _template(template, said)
     return body
+
+
+def _template(observed: Json, said: Json) -> Json:
+    """A template as it was said: by its name or by its id, which EKS tells both; and with a version where one was.
+
+    The version of fracgpu's own follows from the template's content. Left open, EKS takes the default one, and keeps it
+    when the default becomes another.
+    """
+    if said.get("version") == NEW and observed.get("name") == said["name"]:
+        return said
+    return {key: value for key, value in observed.items() if key in said}
 
 
 def _moves(size: int | None, wanted: Json) -> bool:

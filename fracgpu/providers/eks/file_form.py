@@ -185,7 +185,8 @@ def _foreign_template(observed: Observed, body: Json, machine: Machine | None) -
     ours = template_name(observed.cluster.name, observed.name)
     if template is None or (template.get("name") == ours and not observed.uses):
         return None
-    return template | some({"says": list(_says(body, _foreign_data(observed), machine))})
+    named = {key: value for key, value in template.items() if key != "id" or not template.get("name")}
+    return named | some({"says": list(_says(body, _foreign_data(observed), machine))})
 
 
 def _says(body: Json, data: Json, machine: Machine | None) -> Iterator[str]:

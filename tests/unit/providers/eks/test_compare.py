@@ -68,7 +68,6 @@ ADDITIONS: dict[str, list[Callable[[Json], None]]] = {
     "what only the server writes": [put("status", "ACTIVE"), put("health", {"issues": [{"code": "x"}]})],
     "the mark of ownership": [tag("fracgpu-fleet", "f"), lambda body: body["tags"].pop("fracgpu-managed")],
     "tags that begin with aws:": [tag("aws:cloudformation:stack-name", "x")],
-    "a template's id beside its name": [lambda body: body["launchTemplate"].update(id="lt-1")],
     "an update config of one node at a time": [
         put("updateConfig", {"maxUnavailable": 1}),
         put("updateConfig", {"maxUnavailable": 1, "updateStrategy": "DEFAULT"}),
@@ -143,6 +142,29 @@ def test_what_a_change_takes(changed: dict[str, Any], action: Action, effect: Ef
     assert found.action is action
     assert {one.effect for one in found.fields if one.path[0] == member} == {effect}
     assert effect is Effect.IN_PLACE or all(one.why for one in found.fields if one.effect is effect)
+
+
+@pytest.mark.parametrize(
+    ("said", "member", "effect"),
+    [
+        ({"name": "mine"}, None, None),
+        ({"id": "lt-1"}, None, None),
+        ({"name": "mine", "version": "7"}, None, None),
+        ({"id": "lt-1", "version": "8"}, "version", Effect.ROLLING),
+        ({"name": "other"}, "name", Effect.REPLACE),
+        ({"id": "lt-2"}, "id", Effect.REPLACE),
+    ],
+)
+def test_a_template_of_ones_own_is_known_by_what_was_said_of_it(
+    said: dict[str, str], member: str | None, effect: Effect | None
+) -> None:
+    """EKS tells its name, its id, and the version that was the default then."""
+    (wanted,) = resources(machine="g5.xlarge", eks={"launchTemplate": said})
+    there = shown((wanted,)).resources[-1]
+    body = {**there.body, "launchTemplate": {"name": "mine", "id": "lt-1", "version": "7"}}
+    found = change_of(wanted, eks.settled(replace(there, body=body)), eks.comparison(NODEGROUP))
+    expected = [(("launchTemplate", member), effect)] if member else []
+    assert [(one.path, one.effect) for one in found.fields] == expected
 
 
 TEMPLATES: list[dict[str, Any]] = [

@@ -161,7 +161,7 @@ CASES = [
             "version": {"version": "latest"},
             "releaseVersion": {"releaseVersion": "newest"},
             "launchTemplate.id": {"launchTemplate": {"id": "mine"}},
-            "launchTemplate.version": {"launchTemplate": {"name": "mine", "version": "0"}},
+            "launchTemplate.version": {"launchTemplate": {"name": "mine", "version": "$Latest"}},
         }.items()
     ],
     case("invalid-value", "spec.eks.reservation", capacity="reserved", eks={"reservation": "mine"}),
