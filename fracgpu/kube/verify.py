@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from fracgpu import migconfig, pluginkey
 from fracgpu.errors import Finding, Level, info
+from fracgpu.kube.causes import counted, managed
 from fracgpu.kube.pluginpods import plugin_problems
 from fracgpu.kube.promise import Promise
 from fracgpu.kube.quantity import whole
@@ -147,6 +148,8 @@ def _resources(expected: Mapping[str, int], shown: Mapping[str, int]) -> Iterato
 
 def _causes(promise: Promise, node: Json, pods_on: PodsOn) -> Iterator[Finding]:
     """Why the resources may be wrong: the plugin, and taints that keep it off."""
+    yield from counted(promise, allocatable(node))
+    yield from managed(promise, _labels_of(node))
     yield from plugin_problems(promise, pods_on(_name(node)))
     for taint in _foreign_taints(promise, node):
         message = f"the taint {taint} is not the pool's, and keeps off what does not tolerate it, the plugin too"

@@ -191,7 +191,10 @@ def test_from_a_pool_to_a_proof(sandboxed: Sandboxed) -> None:
     broken = sandboxed("pool", "verify", "shared", *there, "-o", "json")
     assert broken.code == 6
     assert broken.json()["ok"] is False
-    assert broken.json()["nodes"][0]["problems"] == ["nvidia.com/gpu: 1 allocatable, 10 promised"]
+    assert broken.json()["nodes"][0]["problems"] == [
+        "nvidia.com/gpu: 1 allocatable, 10 promised",
+        "nothing is shared: the device plugin does not go by the config time-sliced-10",
+    ]
     assert broken.error()["code"] == "slices-missing"
 
     late = sandboxed("pool", "wait", "shared", *there, "--for", "verified", "--timeout", "1s", "-o", "json")

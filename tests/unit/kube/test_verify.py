@@ -120,7 +120,23 @@ WRONG: list[tuple[str, dict[str, Any], Change, str, str]] = [
         "slices-missing",
         "nvidia.com/gpu: 0 allocatable",
     ),
+    (
+        "the manager says success and is not believed",
+        SLICED,
+        lambda body: (resources({"cpu": 4})(body), labels(**{"nvidia.com/mig.config.state": "success"})(body))[0],
+        "mig-untrue",
+        "says success",
+    ),
+    (
+        "the manager is still at it",
+        SLICED,
+        lambda body: (resources({"cpu": 4})(body), labels(**{"nvidia.com/mig.config.state": "rebooting"})(body))[0],
+        "mig-pending",
+        "still at it (rebooting)",
+    ),
     ("replicas ignored", SHARED, resources({"nvidia.com/gpu": 1}), "slices-missing", "1 allocatable, 10 promised"),
+    ("nothing is shared", SHARED, resources({"nvidia.com/gpu": 1}), "not-shared", "the config time-sliced-10"),
+    ("whole GPUs in a pool of slices", SLICED, resources({"nvidia.com/gpu": 8}), "whole-gpus", "migStrategy none"),
     (
         "whole GPUs where slices should be",
         MIXED,
