@@ -21,8 +21,6 @@ class Usage:
     used: Mapping[str, int]
     drift: tuple[str, ...]
     """How nodes differ from what the pool promises; empty where none does."""
-    drifted: int = 0
-    """Nodes that differ."""
 
     @property
     def free(self) -> dict[str, int]:
@@ -54,7 +52,7 @@ def usage(promise: Promise, nodes: Sequence[Json], pods: Iterable[Json]) -> Usag
         for pod in pods_there:
             used.update(requested(pod))
     found = verify(promise, nodes, on_node.__getitem__)
-    return Usage(len(nodes), total, used, _drift(found), sum(not node.ok for node in found.nodes))
+    return Usage(len(nodes), total, used, _drift(found))
 
 
 def _drift(found: Verification) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _lacking(promise: Promise, session: Session) -> Finding | None:
         if not found:
             hint = "fracgpu plugin values --chart nvidia-device-plugin has what helm needs to install it"
             return _not_verified(promise, "the cluster has no device plugin", hint)
-        maps = [one for place in {part.namespace for part in found} for one in kube.config_maps(namespace=place)]
+        maps = kube.config_maps(part.namespace for part in found)
     if promise.key and promise.key not in config_keys(found, maps):
         return _not_verified(promise, f"the cluster has no plugin config {promise.key}", "fracgpu plugin apply")
     return None

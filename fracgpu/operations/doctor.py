@@ -108,8 +108,7 @@ def _kubernetes(session: Session, catalog: Catalog) -> Iterator[Check]:
                 message = f"may not {verb} {resource}" + (f" in {namespace}" if namespace else "") + f": {why} needs it"
                 yield Check("permissions", State.WARNING, message, "ask for a role in the cluster that permits it")
         daemon_sets = kube.daemon_sets()
-        places = sorted({NAMESPACE, *(part.namespace for part in plugins(daemon_sets))})
-        maps = [one for place in places for one in kube.config_maps(namespace=place)]
+        maps = kube.config_maps([NAMESPACE, *(part.namespace for part in plugins(daemon_sets))])
     yield _parts(daemon_sets)
     promises = existing(session, catalog)
     for finding in (*promises.notes, *mismatches(promises.items, daemon_sets, maps)):

@@ -80,7 +80,7 @@ def test_apply_makes_changes_and_takes_back_only_its_own(access: KubeAccess) -> 
         assert there["data"] == {"one": "1"}
         managers = {entry["manager"] for entry in there["metadata"]["managedFields"]}
         assert managers == {"fracgpu"}
-        assert [one["metadata"]["namespace"] for one in kube.config_maps(NAME)] == [NAMESPACE]
+        assert [one["metadata"]["name"] for one in kube.config_maps([NAMESPACE, NAMESPACE])] == [NAME]
 
 
 def test_a_dry_run_changes_nothing(access: KubeAccess) -> None:
@@ -92,7 +92,7 @@ def test_a_dry_run_changes_nothing(access: KubeAccess) -> None:
 def test_what_another_manager_owns_is_not_taken(access: KubeAccess, monkeypatch: pytest.MonkeyPatch) -> None:
     with Kube(access) as kube:
         with monkeypatch.context() as patch:
-            patch.setattr(api, "FIELD_MANAGER", "argocd")
+            patch.setattr(api, "MANAGER", "argocd")
             kube.apply_config_map(config_map(one="theirs"))
         with pytest.raises(NotOurs) as caught:
             kube.apply_config_map(config_map(one="ours"))

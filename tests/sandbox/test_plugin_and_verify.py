@@ -142,7 +142,7 @@ def test_a_key_that_another_tool_changed_is_named_beside_the_difference(
     config = config_map(gather([promise]))
     theirs = {**config, "data": {**config["data"], "time-sliced-10": "version: v1\n", "other": "version: v1\n"}}
     with aks.kube() as kube, monkeypatch.context() as patch:
-        patch.setattr(api, "FIELD_MANAGER", "argocd")
+        patch.setattr(api, "MANAGER", "argocd")
         kube.apply_config_map(theirs)
     planned = plan_config(aks.session(), aks.cluster, [promise])
     assert planned.plan.changes[0].action is Action.UPDATE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,7 +23,8 @@ from lightkube.resources.core_v1 import ConfigMap, Node, Pod, PodEviction
 from fracgpu.errors import NotFound, Throttled, Unreachable
 from fracgpu.kube.access import KubeAccess
 from fracgpu.kube.kubeconfig import login_of
-from fracgpu.kube.session.connection import FIELD_MANAGER, PATIENT, Patience, client, shown
+from fracgpu.kube.plugin import MANAGER
+from fracgpu.kube.session.connection import PATIENT, Patience, client, shown
 from fracgpu.kube.session.failures import translated
 from fracgpu.plan import Json
 
@@ -73,12 +74,12 @@ class Kube:
     def daemon_sets(self) -> list[Json]:
         return self._read(lambda: [_object(one) for one in self._client.list(DaemonSet, namespace=EVERYWHERE)])
 
-    def config_maps(self, name: str | None = None, namespace: str = EVERYWHERE) -> list[Json]:
-        """The ConfigMaps of all namespaces or of one, or those of that name."""
-        fields = {"metadata.name": name} if name else {}
-        return self._read(
-            lambda: [_object(one) for one in self._client.list(ConfigMap, namespace=namespace, fields=dict(fields))]
-        )
+    def config_maps(self, namespaces: Iterable[str]) -> list[Json]:
+        """The ConfigMaps of these namespaces."""
+        return [one for place in sorted(set(namespaces)) for one in self._config_maps(place)]
+
+    def _config_maps(self, namespace: str) -> list[Json]:
+        return self._read(lambda: [_object(one) for one in self._client.list(ConfigMap, namespace=namespace)])
 
     def config_map(self, namespace: str, name: str) -> Json | None:
         """The ConfigMap; None where there is none of that name."""
@@ -92,7 +93,7 @@ class Kube:
         would change, NotFound where the namespace is missing."""
         wanted = ConfigMap.from_dict(manifest)
         assert isinstance(wanted, ConfigMap)
-        return self._read(lambda: _object(self._client.apply(wanted, field_manager=FIELD_MANAGER, dry_run=dry_run)))
+        return self._read(lambda: _object(self._client.apply(wanted, field_manager=MANAGER, dry_run=dry_run)))
 
     def cordon(self, node: str, *, on: bool) -> None:
         """Let no further pod onto a node, or let them again. A node that is gone is no error."""

@@ -19,8 +19,7 @@ from lightkube.config.models import Cluster, User
 from fracgpu.errors import Invalid, NotSignedIn, PartNotInstalled
 from fracgpu.kube.exec_plugin import credentials
 from fracgpu.kube.kubeconfig import Login
-
-FIELD_MANAGER = "fracgpu"
+from fracgpu.kube.plugin import MANAGER
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _client(login: Login, patience: Patience) -> Client:
         trust_env=not local,
         proxy=login.proxy,
         transport=_named(login, config, local=local) if login.tls_name else None,
-        field_manager=FIELD_MANAGER,
+        field_manager=MANAGER,
     )
 
 

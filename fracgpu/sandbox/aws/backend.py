@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Request
 
 NODE_ROLE = "fracgpu-sandbox-node"
-HOME_REGION = "us-east-1"
 CLUSTER_SUBNETS = 4
 """A cluster lies in the first four zones of its region; a region that has fewer has all of them."""
 
