@@ -8,7 +8,7 @@ from functools import partial
 from fracgpu.catalog.load import Catalog
 from fracgpu.errors import Finding, FracgpuError, PartlyApplied, warning
 from fracgpu.operations.engine import Answers, ask_all
-from fracgpu.operations.sync import Listed, listed
+from fracgpu.operations.list_pools import Listed, listed
 from fracgpu.operations.wait import asked
 from fracgpu.providers import Session
 from fracgpu.resolve import ClusterRef

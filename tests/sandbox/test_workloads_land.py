@@ -9,8 +9,8 @@ import pytest
 from fracgpu.advertise import explain
 from fracgpu.catalog.load import load
 from fracgpu.kube.workload import Ask, Kind, manifest
+from fracgpu.operations.list_pools import listed
 from fracgpu.operations.plugin import apply_config, plan_config
-from fracgpu.operations.sync import listed
 from tests.kube_pools import Cloud
 from tests.sandbox.kubernetes.conftest import Api
 

@@ -1,5 +1,4 @@
-"""The pools of a cluster as a platform wants to know them: what each advertises, what of it is free, and whether its
-nodes are what it promises."""
+"""Pools of a cluster, listed: what each advertises, what of it is free, and whether its nodes are what it promises."""
 
 from __future__ import annotations
 

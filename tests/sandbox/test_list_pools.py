@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fracgpu.catalog.load import load
-from fracgpu.operations.sync import Listed, listed
+from fracgpu.operations.list_pools import Listed, listed
 from fracgpu.plan import Json
 from tests.kube_pools import Cloud
 
