@@ -304,7 +304,7 @@ def test_what_a_form_cannot_say_is_a_note() -> None:
 
 def test_a_form_of_another_cloud_is_refused() -> None:
     case = read(FOLDER / "whole.json")
-    with pytest.raises(Invalid, match="gcloud makes no node groups"):
+    with pytest.raises(Invalid, match="gcloud makes no node pools"):
         rendered(case, Form.GCLOUD)
 
 

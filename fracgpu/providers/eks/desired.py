@@ -95,8 +95,11 @@ def _update_config(pool: ResolvedPool) -> Json | None:
 
 
 def usual_update(said: Json) -> Json | None:
-    """An update config without what EKS does anyway; None where nothing is left."""
+    """An update config as EKS tells it: its usual strategy left out, its one node at a time put in; None for nothing
+    else."""
     kept = {key: value for key, value in said.items() if (key, value) != ("updateStrategy", "DEFAULT")}
+    if not kept.keys() & {"maxUnavailable", "maxUnavailablePercentage"}:
+        kept = {"maxUnavailable": 1, **kept}
     return None if kept in ({}, {"maxUnavailable": 1}) else kept
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding, info, warning
 from fracgpu.providers import ClusterFacts, other_clouds
 from fracgpu.providers.eks import (
+    ami,
     foreign_template,
     label_rules,
     machine_rules,
@@ -24,6 +26,7 @@ MOST_NODES = 450
 AUTO_MODE = "autoMode"
 """`ClusterFacts.extra`: the cluster runs EKS Auto Mode."""
 
+_SKEW = "https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html"
 _UPDATES = "https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html"
 
 
@@ -36,6 +39,7 @@ def rules(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
     yield from _nodes(pool)
     yield from place_rules.check(pool, facts)
     yield from _cluster(pool, facts)
+    yield from _versions(pool, facts)
     yield from label_rules.check(pool)
     yield from _update_config(pool)
     yield from repair_rules.check(pool)
@@ -78,6 +82,27 @@ def _cluster(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding
         message = "the cluster runs EKS Auto Mode, whose own nodes take no fractions; this group stands beside them"
         link = "https://docs.aws.amazon.com/eks/latest/userguide/automode.html"
         yield info("beside-auto-mode", message, field="spec.cluster.name", link=link)
+
+
+def _versions(pool: ResolvedPool, facts: ClusterFacts | None) -> Iterator[Finding]:
+    """A group's Kubernetes is never newer than its cluster's, and an Amazon Linux image is of one Kubernetes."""
+    said, release = pool.eks.version, pool.eks.release_version or ""
+    cluster = facts.version if facts else None
+    if said and cluster and _minor(said) > _minor(cluster):
+        message = f"the cluster has Kubernetes {cluster}, and its node groups none that is newer: {said}"
+        near = (cluster,)
+        yield Finding("invalid-value", message, field="spec.eks.version", nearest=near, hint="leave it out", link=_SKEW)
+    of_image = _minor(release) if not str(ami.ami_type(pool)).startswith("BOTTLEROCKET") else ()
+    wanted = said or cluster
+    if wanted and of_image and of_image != _minor(wanted):
+        message = f"the image release {release} is of another Kubernetes than {wanted}"
+        yield Finding("conflicting-fields", message, field="spec.eks.releaseVersion", hint="leave one of them out")
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    """1.34.1-20260901 -> (1, 34); empty for what is no version."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _left_open(pool: ResolvedPool) -> dict[str, object]:

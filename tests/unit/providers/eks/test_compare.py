@@ -144,6 +144,15 @@ def test_what_a_change_takes(changed: dict[str, Any], action: Action, effect: Ef
     assert effect is Effect.IN_PLACE or all(one.why for one in found.fields if one.effect is effect)
 
 
+def test_a_strategy_alone_goes_with_one_node_at_a_time() -> None:
+    """EKS adds the number, which is no difference then."""
+    (wanted,) = resources(machine="g5.xlarge", eks={"updateConfig": {"updateStrategy": "MINIMAL"}})
+    there = shown((wanted,)).resources[-1]
+    body = {**there.body, "updateConfig": {"maxUnavailable": 1, "updateStrategy": "MINIMAL"}}
+    found = change_of(wanted, eks.settled(replace(there, body=body)), eks.comparison(NODEGROUP))
+    assert found.action is Action.NO_OP, found.reason
+
+
 @pytest.mark.parametrize(
     ("said", "member", "effect"),
     [

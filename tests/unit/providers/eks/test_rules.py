@@ -360,6 +360,14 @@ CASES = [
         "spec.eks.updateConfig.maxUnavailablePercentage",
         eks={"updateConfig": {"maxUnavailablePercentage": 101}},
     ),
+    case("invalid-value", "spec.eks.version", "1.34", eks={"version": "1.35"}),
+    case(
+        "conflicting-fields",
+        "spec.eks.releaseVersion",
+        facts=None,
+        eks={"version": "1.33", "releaseVersion": "1.34.1-20260901"},
+    ),
+    case("conflicting-fields", "spec.eks.releaseVersion", eks={"releaseVersion": "1.33.4-20260901"}),
     case("repair-with-taint", "spec.eks.nodeRepairConfig", level=WARN, eks={"nodeRepairConfig": {"enabled": True}}),
     *[
         case(code, f"spec.eks.nodeRepairConfig.{at}", *near, eks={"nodeRepairConfig": repair})
@@ -397,6 +405,7 @@ GOOD: list[dict[str, Any]] = [
     {"machine": "p4d.24xlarge", "sharing": MIG},
     {"machine": "p5.4xlarge", "sharing": {"mig": {"layout": {"3g.40gb": 1, "1g.10gb": 3}}}},
     {"machine": "g5.xlarge", "zones": ["us-east-1b"]},
+    {"machine": "g5.xlarge", "eks": {"backend": "bottlerocket", "releaseVersion": "1.57.0-6c2a0f31"}},
     {"machine": "p4d.24xlarge", "zones": ["us-east-1b"], "eks": {"placementGroup": "gpus"}},
     {
         "machine": "g5.xlarge",
