@@ -14,10 +14,9 @@ from fracgpu.kube.plugin import NAMESPACE
 from fracgpu.operations.kube import open_kube
 from fracgpu.operations.promises import existing
 from fracgpu.plan import Json
-from fracgpu.providers import Identity, Session
+from fracgpu.providers import Connect, Identity, Session
 from fracgpu.resolve import ClusterRef
 
-Connect = Callable[[ClusterRef], Session]
 Identify = Callable[[ProviderName], Identity]
 
 

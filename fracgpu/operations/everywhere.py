@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from fracgpu.catalog.load import Catalog
@@ -10,10 +9,8 @@ from fracgpu.errors import Finding, FracgpuError, PartlyApplied, warning
 from fracgpu.operations.engine import Answers, ask_all
 from fracgpu.operations.list_pools import Listed, listed
 from fracgpu.operations.wait import asked
-from fracgpu.providers import Session
+from fracgpu.providers import Connect
 from fracgpu.resolve import ClusterRef
-
-Connect = Callable[[ClusterRef], Session]
 
 
 def listed_everywhere(

@@ -13,10 +13,8 @@ from fracgpu.operations.planning import Choices, PoolPlan, plan_deletion, plan_p
 from fracgpu.operations.prepare import Prepared, prepare
 from fracgpu.operations.wait import asked
 from fracgpu.plan import Plan
-from fracgpu.providers import ClusterFacts, Observed, Session
+from fracgpu.providers import ClusterFacts, Connect, Observed, Session
 from fracgpu.resolve import ClusterRef
-
-Connect = Callable[[ClusterRef], Session]
 
 
 @dataclass(frozen=True, slots=True)

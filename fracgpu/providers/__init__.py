@@ -8,7 +8,7 @@ Only our own frozen types and plain JSON cross this line.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -213,6 +213,10 @@ class Session(Protocol):
 
     def kube_access(self) -> KubeAccess:
         """The way to the cluster's Kubernetes API, by the caller's own identity at the cloud."""
+
+
+Connect = Callable[[ClusterRef], Session]
+"""Opens a session on a cluster; what asks many clusters is handed it. Raises what `Provider.connect` raises."""
 
 
 class Provider(Protocol):

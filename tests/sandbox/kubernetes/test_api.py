@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+from fracgpu.sandbox.aks import pools as aks_pools
+from fracgpu.sandbox.eks import releases as eks_releases
+from fracgpu.sandbox.gke import versions as gke_versions
+from fracgpu.sandbox.kubernetes.discovery import GIT_VERSIONS
+from fracgpu.sandbox.world import Cloud
 from tests.sandbox.conftest import Sandbox
 from tests.sandbox.kubernetes.conftest import AKS, Answer, Api, pod
 
@@ -303,3 +308,10 @@ def test_versions_only_grow(api: Api) -> None:
     versions = [int(body["metadata"]["resourceVersion"]) for body in bodies]
     assert all(first < second for first, second in itertools.pairwise(versions))
     assert int(api.get(MAPS)["metadata"]["resourceVersion"]) >= versions[-1]
+
+
+def test_the_version_is_the_one_that_the_cloud_itself_tells() -> None:
+    """The fronts do not know one another, so each says it for itself."""
+    assert GIT_VERSIONS[Cloud.AKS] == f"v{aks_pools.VERSION}"
+    assert GIT_VERSIONS[Cloud.GKE] == f"v{gke_versions.VERSION}"
+    assert GIT_VERSIONS[Cloud.EKS].startswith(f"v{eks_releases.VERSION}.")
