@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fracgpu.cli import output
+from fracgpu.cli.cluster_sources import sources
+from fracgpu.cli.config_file import user_file
 from fracgpu.cli.lazy import group
 from fracgpu.cli.output import Output, TableOption
-from fracgpu.cli.settings import sources, user_file
 from fracgpu.spec import Cluster, camel
 
 app = group(

@@ -8,10 +8,11 @@ from functools import cache
 from typing import cast
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.cli.cluster_sources import cluster_of, names_something
+from fracgpu.cli.endpoints import access, by_kubeconfig
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import access_by_context
 from fracgpu.cli.quickstart import begin_long_work
-from fracgpu.cli.settings import access, by_kubeconfig, cluster_of, names_something
 from fracgpu.cli.streams import to_stderr
 from fracgpu.cluster import account
 from fracgpu.errors import Finding, Invalid, NotFound

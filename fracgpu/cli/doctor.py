@@ -6,9 +6,9 @@ from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli import output
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
+from fracgpu.cli.cluster_sources import cluster_of
 from fracgpu.cli.connect import connect, identity, named_cluster
 from fracgpu.cli.output import Output, TableOption
-from fracgpu.cli.settings import cluster_of
 from fracgpu.operations.doctor import Check, State, examine, examine_clouds
 
 WORDS = {State.OK: "ok  ", State.WARNING: "warn", State.FAILED: "FAIL"}

@@ -9,8 +9,8 @@ from types import UnionType
 from typing import Any
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.cli.cluster_sources import Sourced, cluster_of, names_something
 from fracgpu.cli.flags import SpecFlags
-from fracgpu.cli.settings import Sourced, cluster_of, names_something
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import Document, Origin, read_paths
 from fracgpu.mistakes import findings_of

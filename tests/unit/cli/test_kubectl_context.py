@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fracgpu.catalog.models import ProviderName
+from fracgpu.cli.endpoints import access, by_kubeconfig
 from fracgpu.cli.kubectl_context import access_by_context
-from fracgpu.cli.settings import access, by_kubeconfig
 from fracgpu.errors import Invalid
 from fracgpu.kube.kubeconfig import login_of
 from fracgpu.providers.access import Access

@@ -15,7 +15,7 @@ import fracgpu.providers
 from fracgpu.advertise import NodeFacts
 from fracgpu.catalog.load import load, profiles_folder
 from fracgpu.catalog.models import ProviderName
-from fracgpu.cli.settings import sandbox_cluster
+from fracgpu.cli.cluster_sources import sandbox_cluster
 from fracgpu.differences import Comparison
 from fracgpu.operations.prepare import prepare
 from fracgpu.providers import REGISTRY, Form, Provider, Session, provider

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from fracgpu.cli.cluster_sources import SANDBOX_CLUSTERS, cluster_of
+from fracgpu.cli.endpoints import access
 from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import named
-from fracgpu.cli.settings import SANDBOX_CLUSTERS, access, cluster_of
 from fracgpu.errors import Invalid
 from fracgpu.spec import Cluster
 from tests.cli.conftest import Cli
