@@ -77,7 +77,8 @@ class Control:
         path = request.path.strip("/")
         if path == "healthz":
             return json_response({"id": self._server.id, "pid": os.getpid()})
-        if not hmac.compare_digest(request.headers.get("Authorization", ""), f"Bearer {self._server.token}"):
+        given, known = request.headers.get("Authorization", ""), f"Bearer {self._server.token}"
+        if not hmac.compare_digest(given.encode(), known.encode()):
             return json_response({"error": "the token is missing or not this sandbox's"}, 401)
         route = self._routes.get((request.method, path.removeprefix("sandbox/")))
         if route is None:
@@ -128,9 +129,8 @@ class Control:
         beginning = OPERATIONS.get(cloud, frozenset())
         if fields.get("outcome") and call not in beginning:
             others = f"; those that do: {', '.join(sorted(beginning))}" if beginning else ""
-            raise Refused(
-                f"outcome is an operation's, and {cloud} {call} starts none{others}", tuple(sorted(beginning))
-            )
+            text = f"outcome is an operation's, and {cloud} {call} starts none{others}"
+            raise Refused(text, tuple(sorted(beginning)))
         fault = self._server.world.faults.add(cloud, call, **fields)
         return next(row for row in self._server.world.faults.list() if row["id"] == fault.id)
 

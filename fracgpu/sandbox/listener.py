@@ -29,6 +29,12 @@ HANDSHAKE = b"\x16"
 """The first byte of a TLS connection; no HTTP method begins with it."""
 
 LARGEST_BODY = 64 * 1024 * 1024
+SILENCE = 300.0
+"""Seconds that a client may say nothing, between requests or in the middle of one, before it is taken for gone."""
+
+
+class BadRequest(ValueError):
+    """What came is not HTTP; the text says where."""
 
 
 class Listener(ThreadingHTTPServer):
@@ -97,9 +103,11 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    timeout = SILENCE
     server: Listener
 
     def setup(self) -> None:
+        self.request.settimeout(self.timeout)
         self.request = self.server.secured(self.request)
         super().setup()
 
@@ -112,6 +120,9 @@ class Handler(BaseHTTPRequestHandler):
             environ = self._environ()
             if environ is not None:
                 Answer(self).send(self.server.app, environ)
+        except BadRequest as error:
+            self.close_connection = True
+            self.send_error(400, str(error))
         except ConnectionError:
             self.close_connection = True
         finally:
@@ -157,16 +168,33 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes | None:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             return self._chunks()
-        length = int(self.headers.get("Content-Length") or 0)
-        return self.rfile.read(length) if length <= LARGEST_BODY else None
+        said = self.headers.get("Content-Length") or "0"
+        if not said.isascii() or not said.isdigit():
+            raise BadRequest("Content-Length is not a number")
+        length = int(said)
+        return self._read(length) if length <= LARGEST_BODY else None
+
+    def _read(self, length: int) -> bytes:
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionAbortedError("the client left in the middle of its request")
+        return body
 
     def _chunks(self) -> bytes | None:
         body = bytearray()
-        while size := int(self.rfile.readline(1024).split(b";")[0] or b"0", 16):
+        while size := _chunk_size(self.rfile.readline(1024)):
             if len(body) + size > LARGEST_BODY:
                 return None
-            body += self.rfile.read(size)
+            body += self._read(size)
             self.rfile.readline(8)
         while self.rfile.readline(65536).strip():
             pass
         return bytes(body)
+
+
+def _chunk_size(line: bytes) -> int:
+    """The size that begins a chunk; what follows a semicolon is an extension. Raises BadRequest."""
+    text = line.split(b";")[0].strip()
+    if not text or not all(letter in b"0123456789abcdefABCDEF" for letter in text):
+        raise BadRequest("a chunk does not begin with its size")
+    return int(text, 16)

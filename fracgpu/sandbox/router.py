@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
 
 from fracgpu.sandbox import http
 from fracgpu.sandbox.aws.signature import scope
@@ -81,3 +82,5 @@ def _serve(app: WSGIApplication, environ: WSGIEnvironment, start_response: Start
         return app(environ, start_response)
     except HTTPException as error:
         return error(environ, start_response)
+    except RecursionError:
+        return Response("the body is nested too deep\n", 400)(environ, start_response)

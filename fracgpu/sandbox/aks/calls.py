@@ -29,7 +29,10 @@ def _get_pool(call: Call) -> Response:
 
 def _list_pools(call: Call) -> Response:
     cluster = call.cluster()
-    start = int(call.request.args.get("$skiptoken", "0"))
+    token = call.request.args.get("$skiptoken", "0")
+    if not token.isdecimal():
+        raise errors.bad_request(f"The skiptoken '{token}' is not one that was given out.")
+    start = int(token)
     rows = [pool_view(cluster, pool) for pool in cluster.pools.values()]
     body: Json = {"value": rows[start : start + PAGE]}
     if start + PAGE < len(rows):

@@ -194,6 +194,13 @@ class Backend:
 
         return zone in zones_of(self.settings, region, machine)
 
+    def has(self, region: str) -> bool:
+        """Whether AWS has a region of that name."""
+        self.load()
+        from moto.ec2.models import ec2_backends
+
+        return region in ec2_backends[self.account].regions
+
     def ec2(self, region: str) -> Any:
         """moto's EC2 backend of that region."""
         self.load()

@@ -25,6 +25,7 @@ STATUSES = {
     "ServiceUnavailableException": 503,
     "ThrottlingException": 429,
     "UnknownOperationException": 404,
+    "UnrecognizedClientException": 403,
 }
 """Code -> HTTP status, as the service model of EKS declares them."""
 

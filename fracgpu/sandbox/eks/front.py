@@ -104,7 +104,8 @@ def _answer(world: World, request: Request) -> Response:
 
 
 def _carried_out(name: str, call: Call, where: list[str], named: dict[str, str]) -> Response:
-    call.aws.load()
+    if not call.aws.has(call.region):
+        raise EksError("UnrecognizedClientException", f"There is no region {call.region}.")
     with call.world.lock:
         call.world.settle()
         try:

@@ -13,7 +13,7 @@ from fracgpu.sandbox.gke.errors import GkeError, exists, from_fault, invalid
 from fracgpu.sandbox.gke.names import Target, cluster_of, no_such_pool, target, target_of
 from fracgpu.sandbox.gke.operations import operation_view
 from fracgpu.sandbox.gke.pool import first_nodes, new_pool, ordered, renew, view
-from fracgpu.sandbox.gke.rules import check_autoscaling, check_name, check_new_pool, check_quota, held
+from fracgpu.sandbox.gke.rules import check_autoscaling, check_name, check_new_pool, check_quota, check_size, held
 from fracgpu.sandbox.world import Cloud, Cluster, Json, Pool, World
 
 
@@ -114,8 +114,7 @@ def _change(call: Call, cluster: Cluster, pool: Pool, request: Json) -> Json:
 def _set_size(call: Call) -> Json:
     cluster = call.cluster
     pool, each = call.pool(cluster), int(call.request.get("nodeCount", 0))
-    if each < 0:
-        raise invalid("Node count must not be negative.")
+    check_size(each)
     operations.admit(cluster, pool.name)
     nodes = each * len(pool.body["locations"])
     check_quota(call.world, cluster, pool.body, nodes, held(pool.body, pool.size))

@@ -40,6 +40,19 @@ def check_new_pool(world: World, cluster: Cluster, body: Json) -> None:
     check_capacity(body)
     check_autoscaling(body.get("autoscaling", {}), int(body.get("initialNodeCount", 0)), len(zones))
     check_upgrade_settings(body.get("upgradeSettings"))
+    check_size(int(body.get("initialNodeCount", 0)))
+
+
+MOST_IN_A_ZONE = 1000
+"""https://cloud.google.com/kubernetes-engine/quotas#limits_per_cluster"""
+
+
+def check_size(each: int) -> None:
+    """Refuse a number of nodes a zone that no pool has."""
+    if each < 0:
+        raise invalid("Node count must not be negative.")
+    if each > MOST_IN_A_ZONE:
+        raise invalid(f"Node pool size {each} exceeds the limit of {MOST_IN_A_ZONE} nodes per zone.")
 
 
 def check_name(name: str) -> None:

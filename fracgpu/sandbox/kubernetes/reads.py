@@ -117,7 +117,7 @@ def _page(
         version, after = _read_token(token)
         found = [pair for pair in found if pair[0] > after]
     limit = request.args.get("limit", 0, int)
-    if not limit or len(found) <= limit:
+    if limit <= 0 or len(found) <= limit:
         return found, {"resourceVersion": version}
     page, left = found[:limit], len(found) - limit
     last = page[-1][0]
@@ -128,8 +128,8 @@ def _page(
 
 def _read_token(token: str) -> tuple[str, Key]:
     try:
-        version, namespace, name = json.loads(base64.urlsafe_b64decode(token))
-    except ValueError as error:
+        version, namespace, name = map(str, json.loads(base64.urlsafe_b64decode(token)))
+    except (ValueError, TypeError) as error:
         raise status.bad_request("continue key is not valid: illegal base64 data") from error
     return version, Key(namespace, name)
 

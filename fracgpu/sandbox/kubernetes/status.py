@@ -79,6 +79,12 @@ def modified(resource: Resource, name: str) -> ApiError:
     return ApiError(409, "Conflict", message, _details(resource, name))
 
 
+def bound_already(pod: str, node: str) -> ApiError:
+    """A pod stays on the node that it was given."""
+    message = f'Operation cannot be fulfilled on pods/binding "{pod}": pod {pod} is already assigned to node "{node}"'
+    return ApiError(409, "Conflict", message)
+
+
 def conflict(message: str, causes: list[Json]) -> ApiError:
     """A server-side apply that meets fields of other managers."""
     return ApiError(409, "Conflict", message, {"causes": causes})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 
 from werkzeug.wrappers import Request, Response
@@ -90,8 +89,12 @@ def _create_below(life: Life, target: Target, request: Request) -> Response:
         budgets.evict(life, target.key, dry_run=asked.dry_run(request))
         return json_bytes(encode(_CREATED), 201)
     if target.subresource == "binding":
-        node = asked.body_of(request).get("target", {}).get("name")
-        pod = life.store.get(target.resource, target.key)
+        pod, wanted = life.store.get(target.resource, target.key), asked.body_of(request).get("target")
+        node = wanted.get("name") if isinstance(wanted, dict) else None
+        if not isinstance(node, str) or not node:
+            raise status.bad_request('Binding in version "v1" cannot be handled as a Binding: target.name is required')
+        if there := pod["spec"].get("nodeName"):
+            raise status.bound_already(pod["metadata"]["name"], there)
         life.store.replace(target.resource, {**pod, "spec": {**pod["spec"], "nodeName": node}})
         return json_bytes(encode(_CREATED), 201)
     if target.subresource == "token":
@@ -113,7 +116,10 @@ def update(life: Life, target: Target, request: Request) -> Response:
 
 
 def _rescale(life: Life, target: Target, before: Json, body: Json, request: Request) -> Response:
-    after = {**before, "spec": {**before["spec"], "replicas": int(body["spec"]["replicas"])}}
+    wanted = (body.get("spec") or {}).get("replicas", 0) if isinstance(body.get("spec") or {}, dict) else None
+    if not isinstance(wanted, int) or isinstance(wanted, bool):
+        raise status.bad_request('Scale in version "v1" cannot be handled as a Scale: spec.replicas is not a number')
+    after = {**before, "spec": {**before["spec"], "replicas": wanted}}
     _store(life, Target(target.resource, target.namespace, target.name), before, after, request)
     return json_bytes(encode(scale_of(life.store.get(target.resource, target.key))))
 
@@ -236,7 +242,7 @@ def delete(life: Life, target: Target, request: Request) -> Response:
     if target.name is None:
         return _delete_all(life, target, request)
     before = life.store.get(target.resource, target.key)
-    options = json.loads(request.get_data() or b"{}") if request.mimetype == "application/json" else {}
+    options = asked.body_of(request) if request.mimetype == "application/json" and request.get_data() else {}
     wanted = (options.get("preconditions") or {}).get("uid")
     if wanted and wanted != before["metadata"]["uid"]:
         raise status.modified(target.resource, before["metadata"]["name"])
