@@ -29,13 +29,18 @@ _FAILED_AT = {
 }
 
 
+def group_resource(group: Json, cluster: ClusterRef) -> Resource:
+    """A body of a node group as a resource."""
+    name = group["nodegroupName"]
+    return Resource(NODEGROUP, name, name, cluster, group)
+
+
 def observed(group: Json, cluster: ClusterRef, template: Resource | None, foreign: Resource | None = None) -> Observed:
     """A node group as EKS tells it, its own launch template where it has one, and else that of the user's which it
     uses."""
-    name, tags = group["nodegroupName"], group.get("tags") or {}
-    own = Resource(NODEGROUP, name, name, cluster, group)
+    own, tags = group_resource(group, cluster), group.get("tags") or {}
     return Observed(
-        name=name,
+        name=own.name,
         cluster=cluster,
         resources=(template, own) if template else (own,),
         status=status(group),

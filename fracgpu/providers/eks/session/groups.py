@@ -1,20 +1,17 @@
 """A cluster's node groups at work: look, make, change, delete, and follow what is in flight.
 
-Nothing here waits: `watch` is one look. An update of several calls is begun by `apply` and carried on by `watch`; what
-is left is in the operation's token. A deleted group's own launch template goes when the group is gone.
+Nothing here waits: `watch` is one look. A deleted group's own launch template goes when the group is gone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, assert_never
 
-from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, Unreachable
+from fracgpu.errors import Busy, Finding, Internal, NotFound, Unreachable
 from fracgpu.plan import Action, Change, Json, Resource
-from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
+from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Progress
 from fracgpu.providers.eks.compare import comparison, settled
 from fracgpu.providers.eks.desired import NEW
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP
@@ -22,8 +19,8 @@ from fracgpu.providers.eks.session.calls import Refused, ask, every, translating
 from fracgpu.providers.eks.session.cluster import ClusterView
 from fracgpu.providers.eks.session.door import Door
 from fracgpu.providers.eks.session.templates import Templates
-from fracgpu.providers.eks.status import observed, progress, status, update_progress
-from fracgpu.providers.eks.steps import config_request, tag_step, version_request
+from fracgpu.providers.eks.session.updates import Updates
+from fracgpu.providers.eks.status import group_resource, observed, progress
 from fracgpu.providers.meanwhile import check_same
 from fracgpu.resolve import ResolvedPool
 
@@ -39,8 +36,7 @@ class EksSession:
         self._cluster = door.cluster
         self._view = ClusterView(door)
         self._templates = Templates(door)
-        self._begun: dict[str, str] = {}
-        """The first update of an operation -> the one that it has come to."""
+        self._updates = Updates(door, self._templates, self._describe)
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Zones in which EC2 does not offer the machine, and what a template of the user's own says otherwise.
@@ -124,7 +120,9 @@ class EksSession:
                 case "DELETING":
                     return (self._operation("", OperationKind.DELETE, pool),)
                 case "UPDATING":
-                    return tuple(self._operation(one, OperationKind.UPDATE, pool) for one in self._updates(pool))
+                    return tuple(
+                        self._operation(one, OperationKind.UPDATE, pool) for one in self._updates.in_flight(pool)
+                    )
                 case _:
                     return ()
 
@@ -138,7 +136,7 @@ class EksSession:
         with translating():
             pool = operation.pool or ""
             if operation.kind is OperationKind.UPDATE:
-                return self._watch_update(operation, pool)
+                return self._updates.watch(operation, pool)
             group = self._describe(pool)
             if group is not None:
                 return progress(group)
@@ -210,7 +208,8 @@ class EksSession:
             return False
         if group.get("status") == "DELETING":
             raise Busy(f"{change.name} is being deleted", hint="wait for it and try again")
-        check_same(self._resource(change.after), settled(self._resource(group)), comparison(NODEGROUP))
+        wanted, there = (group_resource(body, self._cluster) for body in (change.after, group))
+        check_same(wanted, settled(there), comparison(NODEGROUP))
         return True
 
     def _delete(self, change: Change) -> Operation:
@@ -226,116 +225,10 @@ class EksSession:
         return self._operation("", OperationKind.DELETE, change.pool)
 
     def _update(self, change: Change) -> Operation:
-        """Tags at once, then the first update that is left; the second is in the token."""
-        group = self._describe(change.name)
-        if group is None or change.after is None:
-            raise NotFound(f"the cluster has no node group {change.name}", hint="fracgpu pool list --all")
-        self._tag(group, change.after)
-        size = any(one.path[:2] == ("scalingConfig", "desiredSize") for one in change.fields)
-        config = config_request(settled(self._resource(group)).body, change.after, size=size)
-        version = version_request(group, change.after, self._newest(change.after))
-        if not config and not version:
+        begun = self._updates.begin(change)
+        if begun is None:
             return next(iter(self.operations(change.pool)), self._finished(change, OperationKind.UPDATE))
-        self._ready_for_update(group)
-        if not config:
-            return self._operation(self._begin("version", change.name, version), OperationKind.UPDATE, change.pool)
-        begun = self._begin("config", change.name, config)
-        token = json.dumps(version) if version else None
-        return self._operation(begun, OperationKind.UPDATE, change.pool, token)
-
-    def _newest(self, after: Json) -> int | None:
-        template: Json = after.get("launchTemplate") or {}
-        return self._templates.latest(template["name"]) if template.get("version") == NEW else None
-
-    def _ready_for_update(self, group: Json) -> None:
-        """EKS changes only groups that are ACTIVE (https://github.com/aws/containers-roadmap/issues/2204)."""
-        seen = status(group)
-        if seen.problem is not None:
-            raise seen.problem
-        if seen.phase is not Phase.READY:
-            name = group["nodegroupName"]
-            raise Busy(f"{name} is {seen.phase.value.lower()}", hint="wait for it and try again")
-
-    def _tag(self, group: Json, after: Json) -> None:
-        step = tag_step(group, after)
-        if step.write:
-            ask(self._eks, "tag_resource", resourceArn=group["nodegroupArn"], tags=step.write)
-        if step.remove:
-            ask(self._eks, "untag_resource", resourceArn=group["nodegroupArn"], tagKeys=list(step.remove))
-
-    def _begin(self, kind: str, pool: str, request: Json) -> str:
-        """Send an update; its id. Where the answer is lost, the update that it may have begun is looked for."""
-        try:
-            answer = ask(self._eks, f"update_nodegroup_{kind}", **self._named(pool), **request)
-        except Unreachable:
-            flying = self._updates(pool)
-            if not flying:
-                raise
-            return flying[-1]
-        return str(answer["update"]["id"])
-
-    def _updates(self, pool: str) -> Sequence[str]:
-        """Ids of the updates of a group that are under way."""
-        members = {"name": self._cluster.name, "nodegroupName": pool}
-        ids = every(self._eks, "list_updates", "updateIds", **members)
-        return [one for one in ids if self._update_of(one, pool).get("status") == "InProgress"]
-
-    def _update_of(self, update_id: str, pool: str) -> Json:
-        members = {"name": self._cluster.name, "nodegroupName": pool, "updateId": update_id}
-        update: Json = ask(self._eks, "describe_update", **members)["update"]
-        return update
-
-    def _watch_update(self, operation: Operation, pool: str) -> Progress:
-        current = self._begun.get(operation.id, operation.id)
-        try:
-            seen = update_progress(self._update_of(current, pool), pool)
-        except Refused as refused:
-            if refused.said.code != "ResourceNotFoundException":
-                raise
-            return Progress(True, "EKS no longer knows the update")
-        if not seen.done:
-            return seen
-        if operation.token is None or operation.id in self._begun:
-            return self._swept(seen, pool)
-        return self._go_on(operation, pool, json.loads(operation.token))
-
-    def _go_on(self, operation: Operation, pool: str, request: Json) -> Progress:
-        """The second call of an update, unless it has been made: by another process, or by nobody yet."""
-        group = self._describe(pool)
-        if group is None:
-            raise NotFound(f"the node group {pool} is gone", hint="fracgpu pool list")
-        template: Json = request.get("launchTemplate") or {}
-        have: Json = group.get("launchTemplate") or {}
-        if template and str(have.get("version")) == template["version"]:
-            return self._swept(Progress(True, "EKS: all changes are made"), pool)
-        flying = self._updates(pool)
-        if flying:
-            self._begun[operation.id] = flying[-1]
-            return Progress(False, "EKS: replacing the nodes")
-        try:
-            self._ready_for_update(group)
-            self._begun[operation.id] = self._begin("version", pool, request)
-        except (Busy, Refused) as error:
-            if isinstance(error, Refused) and error.said.code != "ResourceInUseException":
-                raise
-            return Progress(False, f"waiting to replace the nodes: {error}")
-        return Progress(False, "EKS: replacing the nodes")
-
-    def _swept(self, seen: Progress, pool: str) -> Progress:
-        """The end of an update, after which older versions of the template are of no use. Where they cannot be deleted
-        the update is made all the same, and the next one tries again."""
-        group = self._describe(pool)
-        if group is None or "launchTemplate" not in group:
-            return seen
-        try:
-            self._templates.sweep(group)
-        except (Refused, FracgpuError) as error:
-            return replace(seen, message=f"{seen.message}; older versions of the launch template stay: {error}")
-        return seen
-
-    def _resource(self, body: Json) -> Resource:
-        name = body["nodegroupName"]
-        return Resource(NODEGROUP, name, name, self._cluster, body)
+        return self._operation(begun.id, OperationKind.UPDATE, change.pool, begun.token)
 
     def _operation(self, name: str, kind: OperationKind, pool: str, token: str | None = None) -> Operation:
         return Operation(name, kind, pool, self._cluster, token)
