@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +40,15 @@ class Configs:
         return {key: yaml.safe_dump(dict(body), sort_keys=False) for key, body in self.documents.items()}
 
 
-def gather(promises: Iterable[Promise]) -> Configs:
-    """Every config that the pools' labels name.
+def gather(promises: Iterable[Promise], there: Container[str] = ()) -> Configs:
+    """Every config that the pools' labels name. `there` are keys that the cluster has already, whoever wrote them: one
+    of those that nothing here explains is left to its owner.
 
     Raises Invalid: `plugin-key-missing` for a key that nothing explains, `sharing-conflict` for one with two meanings.
     """
     known = list(promises)
     notes = tuple(_not_needed(one) for one in known if not one.own_plugin)
-    needing = [one for one in known if one.own_plugin]
+    needing = [one for one in known if one.own_plugin and not _of_others(one, there)]
     if not needing:
         return Configs({}, notes)
     meanings = _meanings(needing)
@@ -84,6 +85,11 @@ def _meanings(promises: Sequence[Promise]) -> dict[str, PluginConfig]:
     if findings:
         raise Invalid(findings)
     return {key: config for key, (config, _) in found.items()}
+
+
+def _of_others(promise: Promise, there: Container[str]) -> bool:
+    key = promise.key
+    return key is not None and key in there and _meaning(promise, key) is None
 
 
 def _meaning(promise: Promise, key: str) -> PluginConfig | None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from fracgpu import pluginkey
 from fracgpu.differences import Comparison
-from fracgpu.errors import Finding, Forbidden, NotFound, NotOurs, info
-from fracgpu.kube.installed import Part, plugins
+from fracgpu.errors import Finding, Forbidden, Invalid, NotFound, NotOurs, info, warning
+from fracgpu.kube.installed import Part, config_keys, plugins
 from fracgpu.kube.merge import changed, merged, owner, settled
-from fracgpu.kube.plugin import NAME, NAMESPACE, config_map, gather
+from fracgpu.kube.plugin import NAME, NAMESPACE, Configs, config_map, gather
 from fracgpu.kube.promise import Promise
 from fracgpu.operations.kube import open_kube
 from fracgpu.plan import Action, Change, Json, Plan, Resource, change_of
@@ -46,19 +46,41 @@ def plan_config(
 
     Raises Invalid as `gather` does, and NotOurs where a ConfigMap of that name belongs to somebody else.
     """
-    configs = gather(promises)
-    if not configs.documents:
-        return ConfigPlan(Plan((), configs.notes), None)
+    if not any(one.own_plugin for one in promises):
+        return ConfigPlan(Plan((), gather(promises).notes), None)
     with open_kube(session) as kube:
+        running = _running(kube)
+        configs = _gathered(promises, kube, running)
+        if not configs.documents:
+            return ConfigPlan(Plan((), configs.notes), None)
         there = kube.config_map(namespace, NAME)
         if there is not None and (whose := owner(there)) is not None:
             raise _not_ours(namespace, whose)
         manifest = {**config_map(configs, namespace), "data": merged(there, configs.data())}
         in_use = tuple(key for key in changed(there, manifest["data"]) if kube.nodes({pluginkey.LABEL: key}))
-        running = plugins(kube.daemon_sets()) if in_use else []
         change = _change(cluster, manifest, there)
         problem = _refusal(kube, manifest) if change.action is not Action.NO_OP else None
-    return ConfigPlan(Plan((change,), (*configs.notes, *_restart(change, in_use, running))), manifest, in_use, problem)
+    notes = (*configs.notes, *_restart(change, in_use, running), *_elsewhere(namespace, running))
+    return ConfigPlan(Plan((change,), notes), manifest, in_use, problem)
+
+
+def _running(kube: Kube) -> list[Part]:
+    """The cluster's device plugins; none where nobody may look."""
+    try:
+        return plugins(kube.daemon_sets())
+    except Forbidden:
+        return []
+
+
+def _gathered(promises: Sequence[Promise], kube: Kube, running: Sequence[Part]) -> Configs:
+    """The configs of these pools. A key that nothing here explains is no error where the cluster has it already."""
+    try:
+        return gather(promises)
+    except Invalid as error:
+        if any(one.code != "plugin-key-missing" for one in error.findings):
+            raise
+        maps = [one for place in {part.namespace for part in running} for one in kube.config_maps(namespace=place)]
+        return gather(promises, config_keys(running, maps))
 
 
 def _refusal(kube: Kube, manifest: Json) -> NotOurs | NotFound | None:
@@ -115,3 +137,11 @@ def _restart(change: Change, in_use: Sequence[str], running: Sequence[Part]) -> 
     commands = [f"kubectl rollout restart -n {part.namespace} daemonset/{part.name}" for part in running]
     hint = "; ".join(commands) or "kubectl rollout restart of the device plugin's DaemonSet"
     return (info("plugin-restart-needed", message, hint=hint),)
+
+
+def _elsewhere(namespace: str, running: Sequence[Part]) -> tuple[Finding, ...]:
+    """Pods mount ConfigMaps of their own namespace alone."""
+    if not running or any(part.namespace == namespace for part in running):
+        return ()
+    message = f"the device plugin {running[0]} cannot read a ConfigMap of the namespace {namespace}"
+    return (warning("plugin-elsewhere", message, hint=f"fracgpu plugin apply --namespace {running[0].namespace}"),)

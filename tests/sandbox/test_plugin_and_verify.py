@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fracgpu.catalog.load import load
-from fracgpu.errors import NotFound, NotOurs, SlicesMissing, TimedOut
+from fracgpu.errors import Invalid, NotFound, NotOurs, SlicesMissing, TimedOut
 from fracgpu.kube.plugin import NAME, config_map, gather
 from fracgpu.kube.promise import Promise
 from fracgpu.kube.session import api
@@ -156,6 +156,24 @@ def test_a_key_that_another_tool_changed_is_named_beside_the_difference(
     assert there["data"] == theirs["data"]
 
 
+def test_a_key_of_others_that_the_cluster_has_stops_nobody(aks: Cloud) -> None:
+    aks.make("theirs", gpu="t4", timeSlicing={"replicas": 3}, configKey="mystery")
+    ours, _ = aks.make("ours", **SHARED)
+    promises = existing(aks.session(), load()).items
+    assert {one.key for one in promises} == {"mystery", "time-sliced-10"}
+    with pytest.raises(Invalid) as caught:
+        plan_config(aks.session(), aks.cluster, promises)
+    assert caught.value.code == "plugin-key-missing"
+    metadata = {"name": "theirs", "namespace": "gpu-operator", "labels": {"app.kubernetes.io/managed-by": "Helm"}}
+    with aks.kube() as kube:
+        kube.apply_config_map(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"mystery": "version: v1\n"}}
+        )
+    planned = plan_config(aks.session(), aks.cluster, promises)
+    assert planned.manifest is not None
+    assert set(planned.manifest["data"]) == {"default", str(ours.key)}
+
+
 def test_a_config_map_of_others_is_left_alone(aks: Cloud) -> None:
     promise, _ = aks.make("one", **SHARED)
     with aks.kube() as kube:
@@ -179,8 +197,11 @@ def test_a_config_map_of_others_is_left_alone(aks: Cloud) -> None:
 def test_a_namespace_that_is_missing_is_said(aks: Cloud) -> None:
     promise, _ = aks.make("one", **SHARED)
     session = aks.session()
+    planned = plan_config(session, aks.cluster, [promise], "elsewhere")
+    assert [note.code for note in planned.plan.notes] == ["plugin-elsewhere"]
+    assert "--namespace gpu-operator" in str(planned.plan.notes[0].hint)
     with pytest.raises(NotFound) as caught:
-        apply_config(session, plan_config(session, aks.cluster, [promise], "elsewhere"))
+        apply_config(session, planned)
     assert "elsewhere" in caught.value.message
     assert "kubectl create namespace elsewhere" in (caught.value.hint or "")
 
