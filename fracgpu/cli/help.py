@@ -27,7 +27,8 @@ class Command(Light, TyperCommand):
         super().__init__(*args, **settings)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeats(args, self.params)
+        if not ctx.resilient_parsing:  # a shell that completes a line is not corrected
+            refuse_repeats(args, self.params)
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -192,6 +192,7 @@ def test_the_version_is_one_line(cli: Cli) -> None:
         ("fracgpu --sandbox pool cr", ["create"]),
         ("fracgpu pool create --sandbox --mig", ["--mig", "--mig-strategy", "--mig-backend"]),
         ("fracgpu pool render --as g", ["gcloud"]),
+        ("fracgpu pool create --gpu l4 --gpu t4 --time", ["--timeout", "--time-slicing"]),
     ],
 )
 def test_a_shell_can_complete_a_line(line: str, words: list[str]) -> None:
