@@ -58,7 +58,8 @@ def _check_mig(mig: MigSpec) -> Iterator[Finding]:
     for path, layout in _layouts(mig):
         for profile, count in (layout or {}).items():
             if count < 1:
-                yield Finding("invalid-value", f"{count} instances of {profile}", field=f"{path}.{profile}")
+                hint = "1 or more, or leave it out"
+                yield Finding("invalid-value", f"{count} instances of {profile}", field=f"{path}.{profile}", hint=hint)
         if layout is not None and not layout:
             yield Finding("invalid-value", "an empty layout cuts nothing", field=path, hint="name at least one profile")
 

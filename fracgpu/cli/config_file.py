@@ -13,6 +13,7 @@ from fracgpu.nearest import nearest_words
 from fracgpu.textfile import read_text
 
 KEYS = ("cluster", "endpoints")
+EXAMPLE = "cluster: {provider: gke, ...}"
 
 
 def user_file() -> Path:
@@ -50,12 +51,12 @@ def document(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         problem, place = problem_of(error, text)
         line, column = place or (None, None)
-        found = Finding("invalid-value", f"not valid YAML: {problem}", file=str(path), line=line, column=column)
-        raise Invalid([found]) from error
+        message = f"not valid YAML: {problem}"
+        raise Invalid(
+            [Finding("invalid-value", message, file=str(path), line=line, column=column, hint=EXAMPLE)]
+        ) from error
     if value is not None and not isinstance(value, dict):
-        raise Invalid.one(
-            "invalid-value", f"{path} is not a mapping", field=str(path), hint="cluster: {provider: gke, ...}"
-        )
+        raise Invalid.one("invalid-value", f"{path} is not a mapping", field=str(path), hint=EXAMPLE)
     return value or {}
 
 
@@ -71,7 +72,9 @@ def _text(path: Path) -> str | None:
         raise Invalid.one("invalid-value", f"{path} is not UTF-8 text", field=field, hint="save it as UTF-8") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Invalid.one("invalid-value", f"{path} cannot be read: {reason}", field=field) from error
+        raise Invalid.one(
+            "invalid-value", f"{path} cannot be read: {reason}", field=field, hint="--config FILE"
+        ) from error
     if wanted:
         what = "is not a file" if path.exists() else "does not exist"
         raise Invalid.one("usage", f"{path} {what}", field=field, hint=f"{field} names your configuration file")
@@ -84,7 +87,7 @@ def cluster_in(path: Path) -> dict[str, Any] | None:
     value = whole.get("cluster")
     if value is not None and not isinstance(value, dict):
         message = f"cluster in {path} is not a mapping"
-        raise Invalid.one("invalid-value", message, field="cluster", hint="cluster: {provider: gke, ...}")
+        raise Invalid.one("invalid-value", message, field="cluster", hint=EXAMPLE)
     for key in whole:
         near = nearest_words(str(key), KEYS, 1, 0.7)
         if near and key not in KEYS:

@@ -24,6 +24,7 @@ KUBERNETES_VARIABLE = "FRACGPU_KUBERNETES"
 WAYS = ("cloud", "kubeconfig")
 """How a cluster's Kubernetes API is reached: with what the cloud gives, or by the user's own kubeconfig."""
 KNOWN = (*ENDPOINTS, KUBERNETES)
+EXAMPLE = "endpoints: {azureEndpoint: 'https://...'}"
 
 
 def access() -> Access:
@@ -38,14 +39,16 @@ def access() -> Access:
             near = nearest_words(str(key), KNOWN, cutoff=0.4) or KNOWN
             raise Invalid.one("unknown-key", f"endpoints.{key} in {file}", field=f"endpoints.{key}", nearest=near)
         if not isinstance(value, str):
-            raise Invalid.one("invalid-value", f"endpoints.{key} in {file} is a text", field=f"endpoints.{key}")
+            raise Invalid.one(
+                "invalid-value", f"endpoints.{key} in {file} is a text", field=f"endpoints.{key}", hint=EXAMPLE
+            )
     return Access(**{ENDPOINTS[key]: value for key, value in given.items()})
 
 
 def _endpoints(file: Path) -> dict[str, Any]:
     given = document(file).get("endpoints") or {}
     if not isinstance(given, dict):
-        raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints")
+        raise Invalid.one("invalid-value", f"endpoints in {file} is not a mapping", field="endpoints", hint=EXAMPLE)
     return given
 
 

@@ -31,7 +31,7 @@ Labels = Annotated[list[str] | None, typer.Option("--label", help="key=value (ma
 def _pairs(written: list[str] | None, flag: str) -> dict[str, str]:
     pairs = [text.partition("=") for text in written or ()]
     if wrong := [key for key, equals, _ in pairs if not equals]:
-        raise Invalid.one("usage", f"{flag} {wrong[0]!r} is not key=value", field=flag)
+        raise Invalid.one("usage", f"{flag} {wrong[0]!r} is not key=value", field=flag, hint=f"{flag} {wrong[0]}=VALUE")
     return {key: value for key, _, value in pairs}
 
 
@@ -80,7 +80,8 @@ def node(
     """What a node shows, against what its pool would make it show."""
     counts = _pairs(allocatable, "--allocatable")
     if wrong := [value for value in counts.values() if not value.isdecimal()]:
-        raise Invalid.one("usage", f"--allocatable: {wrong[0]!r} is not a number", field="--allocatable")
+        message = f"--allocatable: {wrong[0]!r} is not a number"
+        raise Invalid.one("usage", message, field="--allocatable", hint="--allocatable nvidia.com/gpu=7")
     if ready not in (None, "true", "false"):
         raise Invalid.one("usage", f"--ready {ready}: true or false", field="--ready", nearest=("true", "false"))
     numbers = {key: int(value) for key, value in counts.items()}

@@ -159,8 +159,9 @@ def _sharing(flags: SpecFlags, findings: list[Finding]) -> dict[str, Any]:
     if flags.one_share_per_container:
         if flags.time_slicing is None:
             field = "spec.sharing.timeSlicing.failRequestsGreaterThanOne"
+            message = "--one-share-per-container goes with --time-slicing"
             findings.append(
-                Finding("conflicting-fields", "--one-share-per-container goes with --time-slicing", field=field)
+                Finding("conflicting-fields", message, field=field, hint="--time-slicing N, or leave it out")
             )
         else:
             sharing["timeSlicing"]["failRequestsGreaterThanOne"] = True

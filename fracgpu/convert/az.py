@@ -114,7 +114,7 @@ def made(commands: Sequence[Given]) -> Made:
     if given.positionals:
         raise Invalid.one("usage", f"az: what is {given.positionals[0]}?", hint="--name has the pool's name")
     if not given.has("--name"):
-        raise Invalid.one("usage", "az: --name is missing", field="--name")
+        raise Invalid.one("usage", "az: --name is missing", field="--name", hint="--name POOL")
     cluster = {
         "name": given.text("--cluster-name"),
         "resource_group": given.text("--resource-group"),
@@ -192,7 +192,8 @@ def _counts(given: Given) -> Json:
     for flag in ("--min-count", "--max-count"):
         if given.has(flag) is not scaling:
             message = f"az takes {flag} with --enable-cluster-autoscaler, and needs it there"
-            raise Invalid.one("usage", message, field=flag)
+            hint = f"leave {flag} out" if given.has(flag) else f"{flag} N"
+            raise Invalid.one("usage", message, field=flag, hint=hint)
     count = DEFAULT_COUNT if count is None else count
     if not scaling:
         return {"count": count, "enableAutoScaling": False}
@@ -209,7 +210,8 @@ def _capacity(given: Given) -> Json:
     if (_word(given, "--priority", ("Regular", "Spot")) or "Regular") == "Spot":
         return {"scaleSetPriority": "Spot", "scaleSetEvictionPolicy": policy, "spotMaxPrice": _price(given)}
     if given.has("--spot-max-price"):
-        raise Invalid.one("usage", "az takes --spot-max-price with --priority Spot", field="--spot-max-price")
+        message, hint = "az takes --spot-max-price with --priority Spot", "--priority Spot, or leave the price out"
+        raise Invalid.one("usage", message, field="--spot-max-price", hint=hint)
     return {"scaleSetPriority": "Regular"}
 
 
@@ -230,7 +232,8 @@ def _price(given: Given) -> float:
 def _labels(given: Given) -> dict[str, str]:
     for word in given.words("--labels"):
         if "=" not in word:
-            raise Invalid.one("invalid-label", f"--labels {word!r} is not KEY=VALUE", field="--labels")
+            message, hint = f"--labels {word!r} is not KEY=VALUE", f"--labels {word}="
+            raise Invalid.one("invalid-label", message, field="--labels", hint=hint)
     return given.pairs("--labels")
 
 

@@ -69,11 +69,12 @@ def made(commands: Sequence[Given]) -> Made:
     """The node group that the command makes, with the launch template that a command before it makes."""
     given, templates = _sorted(commands)
     if given.positionals:
-        raise Invalid.one("usage", f"aws eks create-nodegroup: what is {given.positionals[0]}?")
+        raise Invalid.one("usage", f"aws eks create-nodegroup: what is {given.positionals[0]}?", hint="leave it out")
     body = create_nodegroup(given)
     name = body.get("nodegroupName")
     if not name:
-        raise Invalid.one("usage", "aws: --nodegroup-name is missing", field="--nodegroup-name")
+        flag = "--nodegroup-name"
+        raise Invalid.one("usage", f"aws: {flag} is missing", field=flag, hint=f"{flag} POOL")
     cluster = {"name": body.get("clusterName"), "region": given.text("--region")}
     told = {"scalingConfig": DEFAULT_SCALING, **body}
     before = tuple(eks_template.template(one) for one in templates if _names(body, one))

@@ -36,7 +36,7 @@ def template(given: Given) -> tuple[str, str, Json]:
     name, data = given.text("--launch-template-name"), given.text("--launch-template-data")
     if not name or data is None:
         flag = "--launch-template-data" if name else "--launch-template-name"
-        raise Invalid.one("usage", f"aws: {flag} is missing", field=flag)
+        raise Invalid.one("usage", f"aws: {flag} is missing", field=flag, hint=f"{flag} ...")
     body = {"LaunchTemplateName": name, "LaunchTemplateData": structure("--launch-template-data", data)}
     return KIND, name, body
 

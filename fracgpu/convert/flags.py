@@ -139,13 +139,13 @@ def _flag(word: str, rows: Rows, short: Mapping[str, str], tool: str) -> tuple[s
 def _values(flag: str, attached: str | None, takes: Takes, queue: list[str]) -> Iterator[str]:
     if takes is Takes.NOTHING:
         if attached is not None:
-            raise Invalid.one("usage", f"{flag} takes no value", field=flag)
+            raise Invalid.one("usage", f"{flag} takes no value", field=flag, hint=f"{flag} alone")
         return
     if attached is not None:
         yield attached
     elif takes is Takes.ONE:
         if not queue or _is_flag(queue[0]):
-            raise Invalid.one("usage", f"{flag} needs a value", field=flag)
+            raise Invalid.one("usage", f"{flag} needs a value", field=flag, hint=f"{flag} VALUE")
         yield queue.pop(0)
     while takes is Takes.MANY and queue and not _is_flag(queue[0]):
         yield queue.pop(0)

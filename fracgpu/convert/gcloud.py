@@ -181,8 +181,8 @@ def _sharing(said: dict[str, str]) -> Json | None:
     if word not in STRATEGIES:
         raise wrong("--accelerator gpu-sharing-strategy", word, f"one of {', '.join(STRATEGIES)}", tuple(STRATEGIES))
     if clients is None or not clients.isdecimal():
-        message = "how many containers share a GPU is not said"
-        raise Invalid.one("missing-field", message, field="--accelerator max-shared-clients-per-gpu")
+        message, word = "how many containers share a GPU is not said", "max-shared-clients-per-gpu"
+        raise Invalid.one("missing-field", message, field=f"--accelerator {word}", hint=f"--accelerator ...,{word}=N")
     return {"gpuSharingStrategy": STRATEGIES[word], "maxSharedClientsPerGpu": clients}
 
 

@@ -19,7 +19,7 @@ def fleet_name(name: str) -> str:
     if FLEET_NAME.fullmatch(name):
         return name
     message = f"{name!r} is no name for a fleet: lower-case letters, digits and '-', at most 63"
-    raise Invalid.one("invalid-value", message, field="--fleet")
+    raise Invalid.one("invalid-value", message, field="--fleet", hint="--fleet team-a")
 
 
 def unmarked(resource: Resource) -> Resource:

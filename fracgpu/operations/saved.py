@@ -19,6 +19,7 @@ from fracgpu.plan import Change, Json, Plan
 from fracgpu.spec import API_VERSION
 from fracgpu.textfile import read_text
 
+MAKE = "fracgpu pool plan --out FILE writes one"
 PROMISED = ("action", "resource", "name", "pool", "cluster", "after", "fields")
 """What a change must still be. `before` counts by its fields that change: the rest of it may move."""
 CHOICES = ("adopt", "recreate", "replace", "fleet")
@@ -51,7 +52,9 @@ def save(document: Json, file: Path) -> None:
         partial.write_text(text, encoding="utf-8")
         partial.replace(file)
     except OSError as error:
-        raise Invalid.one("usage", f"cannot write {file}: {error.strerror}", field="--out") from error
+        raise Invalid.one(
+            "usage", f"cannot write {file}: {error.strerror}", field="--out", hint="--out FILE"
+        ) from error
 
 
 def load_plan(file: Path) -> SavedPlan:
@@ -59,7 +62,7 @@ def load_plan(file: Path) -> SavedPlan:
     try:
         saved = json.loads(read_text(file))
     except OSError as error:
-        raise Invalid.one("usage", f"cannot read {file}: {error.strerror}", field="--plan") from error
+        raise Invalid.one("usage", f"cannot read {file}: {error.strerror}", field="--plan", hint=MAKE) from error
     except (ValueError, RecursionError) as error:
         raise _not_a_plan(file, str(error)) from error
     if not isinstance(saved, dict) or saved.get("kind") != "Plan" or saved.get("apiVersion") != API_VERSION:
@@ -74,7 +77,7 @@ def load_plan(file: Path) -> SavedPlan:
 
 
 def _not_a_plan(file: Path, why: str) -> Invalid:
-    return Invalid.one("invalid-value", f"{file} is no saved plan: {why}", field="--plan", hint="pool plan --out FILE")
+    return Invalid.one("invalid-value", f"{file} is no saved plan: {why}", field="--plan", hint=MAKE)
 
 
 def check_fresh(saved: SavedPlan, plan: Plan) -> None:

@@ -55,7 +55,10 @@ def _client(login: Login, patience: Patience) -> Client:
     address = urlsplit(login.server)
     local = address.hostname in LOOPBACK
     if address.scheme != "https" and not local:
-        raise Invalid.one("invalid-value", f"the Kubernetes API {shown(login.server)} is not https", field="server")
+        message = f"the Kubernetes API {shown(login.server)} is not https"
+        raise Invalid.one(
+            "invalid-value", message, field="server", hint="https://, lest the token travels in the clear"
+        )
     cluster = Cluster(
         server=login.server,
         certificate_auth=login.authority_file,

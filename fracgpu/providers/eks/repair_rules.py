@@ -71,7 +71,9 @@ def _members(said: Mapping[str, Any], known: Mapping[str, Any], field: str) -> I
             yield Finding("unknown-key", f"node repair has no {name}", field=f"{field}.{name}", nearest=near, hint=hint)
         elif not _fits(value, known[name]):
             message = f"{name} is {_words(known[name])}, not {value!r}"
-            yield Finding("invalid-value", message, field=f"{field}.{name}", link=_LINK)
+            yield Finding(
+                "invalid-value", message, field=f"{field}.{name}", hint="leave it out for EKS's own", link=_LINK
+            )
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -124,7 +124,10 @@ def _update_config(pool: ResolvedPool) -> Iterator[Finding]:
     if number is not None and not 1 <= number <= most:
         message = f"maxUnavailable is 1 to {most} here: at most 100, and at most the group's maximum"
         near = (str(min(max(number, 1), most)),)
-        yield Finding("invalid-value", message, field=f"{field}.maxUnavailable", nearest=near, link=_UPDATES)
+        yield Finding(
+            "invalid-value", message, field=f"{field}.maxUnavailable", nearest=near, hint=near[0], link=_UPDATES
+        )
     if percentage is not None and not 1 <= percentage <= 100:
-        message = "maxUnavailablePercentage is 1 to 100"
-        yield Finding("invalid-value", message, field=f"{field}.maxUnavailablePercentage", link=_UPDATES)
+        message, near = f"maxUnavailablePercentage is 1 to 100, not {percentage}", (str(min(max(percentage, 1), 100)),)
+        path, hint = f"{field}.maxUnavailablePercentage", f"--set eks.updateConfig.maxUnavailablePercentage={near[0]}"
+        yield Finding("invalid-value", message, field=path, nearest=near, hint=hint, link=_UPDATES)

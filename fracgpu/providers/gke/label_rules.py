@@ -117,4 +117,6 @@ def _network_tags(pool: ResolvedPool) -> Iterator[Finding]:
         if not _NETWORK_TAG.fullmatch(tag):
             message = f"{tag!r} is no network tag: lower-case letters, digits and '-', a letter first, at most 63"
             link = "https://cloud.google.com/vpc/docs/add-remove-network-tags"
-            yield Finding("invalid-tag", message, field=f"spec.gke.networkTags[{index}]", link=link)
+            near = _plain(tag).replace("_", "-").lstrip("-0123456789").rstrip("-")
+            hint, field = near or "begin with a letter", f"spec.gke.networkTags[{index}]"
+            yield Finding("invalid-tag", message, field=field, hint=hint, link=link)

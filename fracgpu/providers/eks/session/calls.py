@@ -57,7 +57,8 @@ def answers(call: str) -> Iterator[None]:
     except (HTTPClientError, NoConnection) as error:
         raise Unreachable(f"AWS cannot be reached: {_plain(error)}", hint="is the network up?") from error
     except BotoCoreError as error:
-        raise CloudError(f"{call} failed: {_plain(error)}", detail={"call": call}) from error
+        hint = "run it again; aws sts get-caller-identity shows whether AWS's SDK works at all"
+        raise CloudError(f"{call} failed: {_plain(error)}", hint=hint, detail={"call": call}) from error
 
 
 @contextmanager
