@@ -79,7 +79,7 @@ def _gathered(promises: Sequence[Promise], kube: Kube, running: Sequence[Part]) 
     except Invalid as error:
         if any(one.code != "plugin-key-missing" for one in error.findings):
             raise
-        maps = [one for place in {part.namespace for part in running} for one in kube.config_maps(namespace=place)]
+        maps = kube.config_maps(part.namespace for part in running)
         return gather(promises, config_keys(running, maps))
 
 
