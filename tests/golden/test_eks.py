@@ -274,7 +274,7 @@ def test_terraform_declares_what_it_refers_to(path: Path, zones: list[str] | Non
     of = pool(case["name"], **case["spec"]) if zones is None else pool(case["name"], **case["spec"], zones=zones)
     text, _ = eks.render(Form.TERRAFORM, eks.desired(of, None), of)
     code = re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)
-    used = set(re.findall(r"\b(?:var|data\.\w+|aws_launch_template)\.[-\w]+", code))
+    used = set(re.findall(r"\b(?:var|data\.\w+|(?<!data\.)aws_launch_template)\.[-\w]+", code))
     heads = re.findall(r'^(variable|data|resource)((?: "[-\w]+")+) \{$', text, re.MULTILINE)
     words = {"variable": "var.", "data": "data.", "resource": ""}
     declared = {words[kind] + ".".join(re.findall(r'"([-\w]+)"', labels)) for kind, labels in heads}

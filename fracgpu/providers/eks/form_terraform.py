@@ -25,7 +25,7 @@ def terraform(resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, t
     *templates, group = resources
     name = identifier(pool.name)
     texts = [*(_template(one, name) for one in templates), _group(group.body, name, pool)]
-    texts += _open(group.body, name, pool)
+    texts += [*_open(group.body, name, pool), *_default_version(group.body.get("launchTemplate"), name)]
     return "\n".join(texts), tuple(_notes(group.body, name))
 
 
@@ -39,6 +39,13 @@ def _open(body: Json, name: str, pool: ResolvedPool) -> Iterator[str]:
         filters = {"subnet-id": Expression(_subnets(name, zones=False)), "availability-zone": list(pool.zones)}
         blocks = [Block({"name": key, "values": values}) for key, values in filters.items()]
         yield data("aws_subnets", name, {"filter": blocks})
+
+
+def _default_version(said: Json | None, name: str) -> Iterator[str]:
+    """A version has to be said, and the word $Default is another than the number that EKS tells, at every plan
+    (https://github.com/terraform-aws-modules/terraform-aws-eks/issues/1446)."""
+    if said and "version" not in said:
+        yield data("aws_launch_template", name, {"name": said.get("name"), "id": said.get("id")})
 
 
 def _role(name: str) -> str:
@@ -138,7 +145,8 @@ def _launch_template(said: Json | None, name: str) -> Block | None:
     if said.get("version") == NEW:
         made = f"aws_launch_template.{name}"
         return Block({"name": Expression(f"{made}.name"), "version": Expression(f"{made}.latest_version")})
-    return Block({"name": said.get("name"), "id": said.get("id"), "version": said.get("version", "$Default")})
+    version = said.get("version") or Expression(f"data.aws_launch_template.{name}.default_version")
+    return Block({"name": said.get("name"), "id": said.get("id"), "version": version})
 
 
 def _updates(said: Json | None) -> Block | None:
