@@ -79,6 +79,13 @@ class TestRender:
         assert ran.code == 0, ran.err
         assert ran.out.startswith(start)
 
+    def test_what_a_form_cannot_say_is_an_error_where_warnings_are(self, cli: Cli) -> None:
+        words = ("pool", "render", "--as", "aws", "--provider", "eks", "--machine", "g5.xlarge")
+        ran = cli(*words, "--strict", "-o", "json")
+        assert (ran.code, ran.error()["code"]) == (2, "warnings-as-errors")
+        whole = ("--set", "eks.subnets=subnet-1", "--set", "eks.nodeRole=arn:aws:iam::111122223333:role/nodes")
+        assert cli(*words, *whole, "--strict").code == 0
+
     @pytest.mark.parametrize("provider", ["aks", "gke", "eks"])
     def test_terraform_is_for_all(self, provider: str, cli: Cli) -> None:
         ran = cli("pool", "render", "--as", "terraform", "--provider", provider, "--mig", "1g.5gb")

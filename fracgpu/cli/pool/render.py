@@ -16,7 +16,7 @@ from fracgpu.cli.output import Output, TextOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
 from fracgpu.cluster import PLACEHOLDER, ClusterRef
 from fracgpu.errors import Finding, Invalid, info
-from fracgpu.operations.prepare import Prepared, prepare_all
+from fracgpu.operations.prepare import Prepared, prepare_all, raise_errors
 from fracgpu.providers import Form, provider
 from fracgpu.spec import camel
 
@@ -50,6 +50,7 @@ def render(
     pools = prepare_all(documents, load(), placeholder=True, strict=strict)
     check_form(form, pools)
     texts = [one.provider.render(form, one.resources, one.pool) for one in pools]
+    raise_errors([note for _, more in texts for note in more], strict=strict)
     text = SEPARATORS.get(form, "\n").join(part if part.endswith("\n") else part + "\n" for part, _ in texts)
     gaps = [note for one, (part, _) in zip(pools, texts, strict=True) for note in open_cluster(one.pool.cluster, part)]
     notes = _once([note for one in pools for note in one.notes] + gaps + [note for _, more in texts for note in more])
