@@ -37,8 +37,12 @@ BY_SEGMENT = {
     "tags": EKS,
     "addons": EKS,
     "k8s": KUBERNETES,
+    **dict.fromkeys(("api", "apis", "openapi", "livez", "readyz", "metrics", "version"), KUBERNETES),
 }
-"""First path segment -> the front. What is not here is AWS's, whose query protocol has no path to speak of."""
+"""First path segment -> the front. What is not here is AWS's, whose query protocol has no path to speak of.
+
+Kubernetes' own paths are there only to be told where they are: `kubectl get --raw` leaves out what stands before them.
+"""
 
 
 class Router:

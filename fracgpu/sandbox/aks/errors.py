@@ -100,13 +100,13 @@ def size_not_allowed(pool: str, location: str, sizes: list[str]) -> ArmError:
     )
 
 
-def zone_not_supported(wanted: list[str], supported: list[str], location: str) -> ArmError:
+def zone_not_supported(pool: str, wanted: list[str], supported: list[str], location: str) -> ArmError:
     zones, have = (", ".join(f"'{zone}'" for zone in group) for group in (wanted, supported))
     return ArmError(
         400,
         "AvailabilityZoneNotSupported",
         "Preflight validation check for resource(s) failed. "
-        f"Message: The zone(s) {zones} for resource 'agentpool' is not supported. "
+        f"Message: The zone(s) {zones} for resource '{pool}' is not supported. "
         f"The supported zones for location '{location}' are {have}",
     )
 

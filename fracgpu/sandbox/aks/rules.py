@@ -115,7 +115,7 @@ def _size(world: World, name: str, pool: Properties) -> None:
         names = [size.name for size in sizes.offered_sizes()]
         raise size_not_allowed(name, sizes.LOCATION, names)
     if missing := [zone for zone in pool.get("availabilityZones", []) if zone not in zones]:
-        raise zone_not_supported(missing, zones, sizes.LOCATION)
+        raise zone_not_supported(name, missing, zones, sizes.LOCATION)
 
 
 def _counts(pool: Properties) -> None:

@@ -47,7 +47,8 @@ _OF_HTTP = {400: "INVALID_ARGUMENT", 409: "ALREADY_EXISTS", 500: "INTERNAL", 502
 
 _STOCK = {
     "FAILED_PRECONDITION": "Cluster is running incompatible operation operation-0000000000000-sandbox.",
-    "RESOURCE_EXHAUSTED": "Too many operations: cluster hits the concurrent operations quota 5, please try again.",
+    "RESOURCE_EXHAUSTED": 'Too many operations: cluster "sandbox" hits the concurrent operations quota 5, please '
+    "try again later.",
     "PERMISSION_DENIED": 'Required "container.clusters.update" permission(s) for the cluster.',
     "UNAUTHENTICATED": "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or "
     "other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",

@@ -80,7 +80,9 @@ def _error(error: status.ApiError) -> Response:
 
 
 def _respond(world: World, request: Request) -> Response:
-    _, cloud, cluster_path, *path = [part for part in request.path.split("/") if part] + [""] * 3
+    root, cloud, cluster_path, *path = [part for part in request.path.split("/") if part] + [""] * 3
+    if root != "k8s":
+        raise status.below_a_cluster(request.path)
     path = [part for part in path if part]
     if path in (["healthz"], ["livez"], ["readyz"]):
         return Response("ok", content_type="text/plain")

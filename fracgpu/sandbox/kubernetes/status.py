@@ -53,6 +53,18 @@ def no_such_path() -> ApiError:
     return ApiError(404, "NotFound", "the server could not find the requested resource", {"causes": []})
 
 
+def below_a_cluster(path: str) -> ApiError:
+    """A path without the cluster that it is about, as `kubectl get --raw` asks for."""
+    message = f"the sandbox has several clusters: ask for /k8s/CLOUD/CLUSTER{path}, as the kubeconfig's server begins"
+    return ApiError(404, "NotFound", message, {"causes": []})
+
+
+def immortal(namespace: str) -> ApiError:
+    """https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/admission/namespace/lifecycle/admission.go"""
+    message = f'namespaces "{namespace}" is forbidden: this namespace may not be deleted'
+    return ApiError(403, "Forbidden", message, {"name": namespace, "kind": "namespaces"})
+
+
 def nothing_runs(pod: str, what: str) -> ApiError:
     """What would need a container that runs: the sandbox has none, and says so as a kubelet out of reach is told of."""
     message = f"error dialing backend: the sandbox runs no containers: pod {pod} has nothing to {what}"

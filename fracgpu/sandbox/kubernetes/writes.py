@@ -24,6 +24,7 @@ from fracgpu.sandbox.kubernetes.validation import check_unchanged, validate
 from fracgpu.sandbox.world import Json
 
 _CREATED: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+IMMORTAL = ("default", "kube-system", "kube-public")
 IMMUTABLE = ("uid", "creationTimestamp", "name", "namespace")
 
 
@@ -246,6 +247,8 @@ def delete(life: Life, target: Target, request: Request) -> Response:
     wanted = (options.get("preconditions") or {}).get("uid")
     if wanted and wanted != before["metadata"]["uid"]:
         raise status.modified(target.resource, before["metadata"]["name"])
+    if target.resource is resources.NAMESPACES and target.name in IMMORTAL:
+        raise status.immortal(target.name)
     if asked.dry_run(request) or options.get("dryRun"):
         return json_bytes(encode(before))
     last = _remove(life, target.resource, target.key)

@@ -315,3 +315,19 @@ def test_the_version_is_the_one_that_the_cloud_itself_tells() -> None:
     assert GIT_VERSIONS[Cloud.AKS] == f"v{aks_pools.VERSION}"
     assert GIT_VERSIONS[Cloud.GKE] == f"v{gke_versions.VERSION}"
     assert GIT_VERSIONS[Cloud.EKS].startswith(f"v{eks_releases.VERSION}.")
+
+
+def test_a_path_without_its_cluster_is_told_where_it_is(api: Api) -> None:
+    """`kubectl get --raw /api/v1/nodes` leaves out what stands before the path in its kubeconfig."""
+    where = Api(api.sandbox, "aks", *AKS)
+    where._prefix = "/"
+    answer = where.call("GET", "api/v1/nodes")
+    assert answer.status == 404
+    assert "ask for /k8s/CLOUD/CLUSTER/api/v1/nodes" in answer.body["message"]
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+def test_a_namespace_that_every_cluster_has_stays(api: Api, name: str) -> None:
+    answer = api.call("DELETE", f"api/v1/namespaces/{name}")
+    assert (answer.status, answer.body["reason"]) == (403, "Forbidden")
+    assert name in api.names("api/v1/namespaces")
