@@ -18,4 +18,4 @@ __all__ = ["connect", "identity"]
 def connect(cluster: ClusterRef, access: Access) -> AksSession:
     """A session with the cluster's subscription. Raises NotSignedIn, and Invalid where no subscription is known."""
     door = sign_in(cluster, access)
-    return AksSession(Arm(door), door.cluster)
+    return AksSession(Arm(door), door.cluster, access)

@@ -9,25 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fracgpu.errors import Finding, Forbidden, FracgpuError, info, warning
 from fracgpu.plan import Json
+from fracgpu.providers.access import Access
 from fracgpu.providers.aks.session.arm import Arm
 from fracgpu.resolve import ResolvedPool
 
 _SKUS, _USAGES = "2021-07-01", "2024-07-01"
 
 
-def preflight(arm: Arm, pool: ResolvedPool, location: str) -> Sequence[Finding]:
-    """Errors `stock` and `quota`; a note where the caller may not look, which is no reason not to try."""
+def preflight(arm: Arm, pool: ResolvedPool, location: str, access: Access) -> Sequence[Finding]:
+    """Errors `stock` and `quota`; a note where the caller may not look, which is no reason not to try.
+
+    Offerings are megabytes and are asked for once a region and run; how much of a quota is left, for every pool.
+    """
     base = f"/subscriptions/{arm.subscription}/providers/Microsoft.Compute"
     try:
-        query = {"api-version": _SKUS, "$filter": f"location eq '{location}'"}
-        rows = list(arm.rows("ResourceSkus_List", f"{base}/skus", **query))
+        sizes = access.shared(("aks skus", arm.subscription, location), lambda: _sizes(arm, f"{base}/skus", location))
         usages = list(arm.rows("Usage_List", f"{base}/locations/{location}/usages", **{"api-version": _USAGES}))
     except FracgpuError as error:
         missing = "not permitted" if isinstance(error, Forbidden) else error.message
         message = f"quota and offering were not looked at: {missing}"
         return (info("preflight-skipped", message, field="spec.machine", hint="--no-preflight leaves it out"),)
-    sizes = {row["name"].lower(): row for row in rows if row.get("resourceType") == "virtualMachines"}
     return (*_offered(pool, sizes, location), *_quota(pool, usages, location))
+
+
+def _sizes(arm: Arm, path: str, location: str) -> dict[str, Json]:
+    query = {"api-version": _SKUS, "$filter": f"location eq '{location}'"}
+    rows = arm.rows("ResourceSkus_List", path, **query)
+    return {row["name"].lower(): row for row in rows if row.get("resourceType") == "virtualMachines"}
 
 
 def _offered(pool: ResolvedPool, sizes: Mapping[str, Json], location: str) -> Iterator[Finding]:

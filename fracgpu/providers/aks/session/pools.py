@@ -11,6 +11,7 @@ from fracgpu.differences import same
 from fracgpu.errors import Busy, Finding, FracgpuError, Internal, NotFound, StalePlan, Unreachable
 from fracgpu.plan import Action, Change, Json, Resource
 from fracgpu.providers import ClusterFacts, Inventory, KubeAccess, Observed, Operation, OperationKind, Phase, Progress
+from fracgpu.providers.access import Access
 from fracgpu.providers.aks.compare import comparison, settled
 from fracgpu.providers.aks.desired import KIND
 from fracgpu.providers.aks.session.arm import Answer, Arm
@@ -31,15 +32,16 @@ _NOT_THERE = 204
 class AksSession:
     """The Session of one AKS cluster. Idempotency and errors are those of the protocol."""
 
-    def __init__(self, arm: Arm, cluster: ClusterRef) -> None:
+    def __init__(self, arm: Arm, cluster: ClusterRef, access: Access) -> None:
         self._arm = arm
+        self._access = access
         self._cluster = cluster
         self._view = ClusterView(arm, cluster)
         self._where = (cluster.resource_group, cluster.name)
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Quota and offering by Microsoft.Compute, where the caller may read it."""
-        return preflight(self._arm, pool, self._view.location())
+        return preflight(self._arm, pool, self._view.location(), self._access)
 
     def clusters(self) -> Inventory:
         """The clusters of the subscription, or of the resource group."""

@@ -32,7 +32,6 @@ class ClusterView:
         self._door = door
         self._cluster: Json | None = None
         self._facts: ClusterFacts | None = None
-        self._offers: dict[tuple[str, ...], frozenset[str]] = {}
 
     @property
     def _eks(self) -> Any:
@@ -115,15 +114,17 @@ class ClusterView:
         return [warning("not-offered-in-zone", message, field="spec.machine", hint=hint, nearest=near)]
 
     def _offered(self, wanted: tuple[str, ...]) -> frozenset[str]:
-        """The zones in which EC2 offers one of these types; asked once a session, since it does not change."""
-        if wanted not in self._offers:
+        """The zones in which EC2 offers one of these types; asked once a region and run, since it does not change."""
+
+        def ask_ec2() -> frozenset[str]:
             filters = [{"Name": "instance-type", "Values": list(wanted)}]
             members = {"LocationType": "availability-zone", "Filters": filters}
             rows = every(
                 self._door.client("ec2"), "describe_instance_type_offerings", "InstanceTypeOfferings", **members
             )
-            self._offers[wanted] = frozenset(row["Location"] for row in rows)
-        return self._offers[wanted]
+            return frozenset(row["Location"] for row in rows)
+
+        return self._door.access.shared(("eks offers", self._door.region, wanted), ask_ec2)
 
     def kube_access(self) -> KubeAccess:
         """The cluster's endpoint, and a token that AWS's own identity is behind."""
