@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
@@ -17,6 +18,7 @@ from fracgpu.cli.streams import to_stderr
 from fracgpu.cluster import account
 from fracgpu.errors import Finding, Invalid, NotFound
 from fracgpu.kube.access import KubeAccess
+from fracgpu.manifest import Document
 from fracgpu.providers import Identity, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
@@ -118,6 +120,38 @@ def confirm_guess(cluster: Cluster, *, yes: bool) -> None:
         f"the cluster ({name}) is known from the kubectl context only",
         yes=yes,
     )
+
+
+def consent_to_clusters(documents: Sequence[Document], *, yes: bool) -> None:
+    """Before anything is sent: pools of the sandbox are refused elsewhere, and each cluster that nobody named is asked
+    about once."""
+    refuse_sandboxed(documents)
+    for cluster in guessed_clusters(documents):
+        confirm_guess(cluster, yes=yes)
+
+
+def refuse_sandboxed(documents: Sequence[Document]) -> None:
+    """Raises Invalid for pools that were exported from the sandbox, where another place is meant."""
+    if GLOBALS.sandbox:
+        return
+    findings = [_sandboxed(one) for one in documents if one.pool.sandbox]
+    if findings:
+        raise Invalid(findings)
+
+
+def _sandboxed(document: Document) -> Finding:
+    message = f"{document.pool.metadata.name or 'the pool'} was exported from the sandbox, and --sandbox was not said"
+    hint = "--sandbox; or take `sandbox: true` out of the file and name a cluster of your own"
+    return document.origin.place(Finding("conflicting-fields", message, field="sandbox", hint=hint))
+
+
+def guessed_clusters(documents: Sequence[Document]) -> list[Cluster]:
+    """The clusters that are known from the current kubectl context alone."""
+    found: list[Cluster] = []
+    for one in documents:
+        if one.guessed and one.pool.spec.cluster not in found:
+            found.append(one.pool.spec.cluster)
+    return found
 
 
 def interactive() -> bool:

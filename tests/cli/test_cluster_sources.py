@@ -295,6 +295,18 @@ class TestKubectl:
             assert "prod" in ran.error()["message"]
             assert "--yes" in ran.error()["hint"]
 
+    def test_files_that_name_no_cluster_are_no_exception(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
+        """Nothing is sent to a cluster that nobody named; a plan asks nobody, and says it."""
+        write("kubectl", kubeconfig("gke_p_us-central1_prod"))
+        pool = {"apiVersion": "fracgpu/v1", "kind": "NodePool", "metadata": {"name": "a"}}
+        file = str(write("pool.yaml", {**pool, "spec": {"machine": "a2-highgpu-1g"}}))
+        for verb in ("apply", "update", "verify"):
+            ran = cli("pool", verb, "-f", file, "-o", "json")
+            assert (ran.code, ran.error()["code"]) == (2, "confirmation-required"), verb
+            assert "prod" in ran.error()["message"]
+        notes = cli("pool", "plan", "-f", file, "--offline", "-o", "json").json()["notes"]
+        assert [note["message"].endswith("gke cluster prod") for note in notes if note["code"] == "cluster-guessed"]
+
     def test_a_dry_run_never_asks(self, cli: Cli, write: Callable[[str, Any], Path]) -> None:
         write("kubectl", kubeconfig("gke_p_us-central1_prod"))
         plan = cli(*POOL, "a2-highgpu-1g", "--dry-run", "-o", "json").json()

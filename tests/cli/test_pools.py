@@ -334,3 +334,14 @@ def test_the_account_of_a_cluster_that_the_folder_names(pool: Pool) -> None:
     assert pool("apply", "-f", in_two_clusters("gke"), "-q").code == 0
     Path("fracgpu.yaml").write_text(yaml.safe_dump({"cluster": CLUSTERS["gke"]}), encoding="utf-8")
     assert len(pool("list", "--all-clusters", "-o", "json").json()["items"]) == 2
+
+
+def test_a_file_of_the_sandbox_goes_to_no_cloud(pool: Pool, cli: Cli) -> None:
+    assert pool("create", "gpu", "--provider", "gke", "--machine", MACHINES["gke"], "-q").code == 0
+    Path("out.yaml").write_text(pool("export", "gpu", "--provider", "gke").out, encoding="utf-8")
+    assert "sandbox: true" in Path("out.yaml").read_text(encoding="utf-8")
+    assert pool("plan", "-f", "out.yaml", "--detailed-exitcode").code == 0
+    for verb in ("plan", "apply", "create", "update", "verify"):
+        ran = cli("pool", verb, "-f", "out.yaml", "-o", "json")
+        assert (ran.code, ran.error()["code"], ran.error()["field"]) == (2, "conflicting-fields", "sandbox"), verb
+    assert cli("pool", "plan", "-f", "out.yaml", "--offline").code == 0

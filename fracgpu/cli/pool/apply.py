@@ -26,6 +26,7 @@ from fracgpu.cli.choices import (
     WithPluginOption,
     YesOption,
 )
+from fracgpu.cli.connect import consent_to_clusters
 from fracgpu.cli.declared import declared, promised
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.output import Output, OutputOption
@@ -78,6 +79,7 @@ def apply(
         found = promised(plan_file, strict=strict)
     else:
         found = declared(files, choices, prune=prune, strict=strict)
+        consent_to_clusters(found.documents, yes=yes)
     survey = found.survey()
     _ask(survey, yes=yes)
     if with_plugin:

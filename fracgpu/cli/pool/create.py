@@ -16,7 +16,7 @@ from fracgpu.cli.choices import (
     WithPluginOption,
     YesOption,
 )
-from fracgpu.cli.connect import confirm_guess
+from fracgpu.cli.connect import consent_to_clusters
 from fracgpu.cli.consent import choose_machine
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
@@ -56,8 +56,7 @@ def create(
     from fracgpu.operations.drain import Drain
     from fracgpu.operations.planning import Choices
 
-    if document.guessed:
-        confirm_guess(document.pool.spec.cluster, yes=yes)
+    consent_to_clusters([document], yes=yes)
     choose_machine([offline.pool], yes=yes)
     limit = seconds(timeout)
     choices = Choices(adopt=adopt, recreate=recreate)

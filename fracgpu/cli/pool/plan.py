@@ -17,13 +17,16 @@ from fracgpu.cli.choices import (
     ReplaceOption,
     StrictOption,
 )
+from fracgpu.cli.connect import guessed_clusters, refuse_sandboxed
 from fracgpu.cli.declared import Declared, declared
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.pool.plan_parts import plan_in_parts
 from fracgpu.cli.show_plan import show_plan
+from fracgpu.errors import Finding, info
 from fracgpu.operations.planning import Choices
 from fracgpu.operations.saved import save, saved_members
 from fracgpu.plan import Plan, creation
+from fracgpu.spec import Cluster
 
 PENDING = 20
 """Exit code of --detailed-exitcode where changes are pending."""
@@ -52,11 +55,17 @@ def plan(
         return PENDING if detailed else 0
     found = declared(files, choices, prune=prune, strict=strict)
     planned = offline_plan(found) if offline else _asked(found)
+    planned = Plan(planned.changes, (*map(_guessed, guessed_clusters(found.documents)), *planned.notes))
     if save_as:
         members = saved_members(found.documents, choices, prune=prune)
         save(output.document("Plan", {**planned.to_json(), **members}), save_as)
     show_plan(planned, out)
     return PENDING if detailed and planned.pending else 0
+
+
+def _guessed(cluster: Cluster) -> Finding:
+    message = f"the cluster is that of the current kubectl context: {cluster.provider} cluster {cluster.name}"
+    return info("cluster-guessed", message, field="spec.cluster", hint="apply asks, or needs --yes")
 
 
 def offline_plan(found: Declared) -> Plan:
@@ -67,6 +76,7 @@ def offline_plan(found: Declared) -> Plan:
 
 
 def _asked(found: Declared) -> Plan:
+    refuse_sandboxed(found.documents)
     survey = found.survey()
     for error in survey.failed.values():
         raise error

@@ -88,9 +88,11 @@ def _pieces(file: str, text: str, size: int) -> Iterator[tuple[Piece, int]]:
 
 
 def answer(pieces: Sequence[Piece], choices: Choices, out: Output, *, strict: bool) -> Answer | None:
-    """The plan of some documents; None where one of them is wrong."""
+    """The plan of some documents; None where one of them is wrong, or its cluster a guess that must be said."""
     try:
         found = [with_cluster(one) for piece in pieces for one in read(piece.text, piece.file)]
+        if any(one.guessed for one in found):
+            return None
         prepared = [one.marked(choices.fleet) for one in prepare_all(found, load(), strict=strict)]
     except Invalid:
         return None

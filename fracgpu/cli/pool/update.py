@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from fracgpu.cli.choices import ReplaceOption, WaitOption, YesOption
-from fracgpu.cli.connect import named_cluster
+from fracgpu.cli.connect import consent_to_clusters, named_cluster
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption
@@ -38,15 +38,16 @@ def update(
     Labels, tags and taints are added to those that the pool has; KEY- takes one out.
     """
     limit = seconds(timeout)
-    name, cluster, edit = _from_file(name, flags) if flags.file else _from_flags(name, flags, yes=yes)
+    name, cluster, edit = _from_file(name, flags, yes=yes) if flags.file else _from_flags(name, flags, yes=yes)
     revise(name, cluster, edit, How(wait, drain=Drain()), out, limit=limit, may_replace=replace_, yes=yes)
 
 
-def _from_file(name: str | None, flags: SpecFlags) -> tuple[str, ClusterRef, Edit]:
+def _from_file(name: str | None, flags: SpecFlags, *, yes: bool) -> tuple[str, ClusterRef, Edit]:
     from fracgpu.catalog.load import load
 
     document = one_document(name, flags)
     prepared = prepare(document.pool, load(), origin=document.origin)
+    consent_to_clusters([document], yes=yes)
     return prepared.pool.name, prepared.pool.cluster, as_declared(document.pool)
 
 

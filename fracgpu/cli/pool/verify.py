@@ -10,7 +10,7 @@ from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.again import cluster_words
 from fracgpu.cli.choices import YesOption
-from fracgpu.cli.connect import confirm, connect
+from fracgpu.cli.connect import confirm, connect, consent_to_clusters
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.globals import GLOBALS
@@ -56,7 +56,9 @@ def verify(
 def _meant(name: str | None, flags: SpecFlags, *, yes: bool) -> tuple[Promise | None, ClusterRef, str]:
     """The promise where one is said, the cluster, and the pool's name."""
     if flags.describes:
-        promise = declared([one_document(name, flags)], load(), placeholder=False).items[0]
+        document = one_document(name, flags)
+        promise = declared([document], load(), placeholder=False).items[0]
+        consent_to_clusters([document], yes=yes)
         return promise, promise.pool.cluster, promise.name
     if name is None:
         raise Invalid.one("usage", "which pool? give its NAME, or -f FILE")
