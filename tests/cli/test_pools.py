@@ -345,3 +345,17 @@ def test_a_file_of_the_sandbox_goes_to_no_cloud(pool: Pool, cli: Cli) -> None:
         ran = cli("pool", verb, "-f", "out.yaml", "-o", "json")
         assert (ran.code, ran.error()["code"], ran.error()["field"]) == (2, "conflicting-fields", "sandbox"), verb
     assert cli("pool", "plan", "-f", "out.yaml", "--offline").code == 0
+
+
+def test_pools_of_every_cloud(pool: Pool, sandbox: Sandbox) -> None:
+    for cloud in CLOUDS:
+        assert pool("create", "gpus", "--provider", cloud, "--gpu", "t4", "--yes", "-q").code == 0
+    listed = pool("list", "--all-clouds", "-o", "json").json()["items"]
+    assert sorted(item["spec"]["cluster"]["provider"] for item in listed) == sorted(CLOUDS)
+    refused = pool("list", "--all-clouds", "--provider", "gke", "-o", "json")
+    assert (refused.code, refused.error()["code"]) == (2, "conflicting-fields")
+    fail(sandbox, "aks", "ManagedClusters_List", status=403, times=None)
+    partly = pool("list", "--all-clouds", "-o", "json")
+    assert (partly.code, len(partly.json()["items"])) == (10, 2)
+    (note,) = [one for one in partly.json()["notes"] if one["code"] == "cloud-not-listed"]
+    assert note["detail"]["code"] == "forbidden"
