@@ -58,8 +58,13 @@ def _bare(words: list[str]) -> list[str]:
     return words
 
 
+OF_EC2 = ("$Latest", "$Default")
+"""Versions of a launch template, which look like a shell's variables."""
+
+
 def variables(words: Sequence[str]) -> Iterator[Finding]:
     """What a shell would have replaced: here it stands as it was written."""
-    for name in dict.fromkeys(match[0] for word in words for match in VARIABLE.finditer(word)):
+    found = dict.fromkeys(match[0] for word in words for match in VARIABLE.finditer(word))
+    for name in (one for one in found if one not in OF_EC2):
         message = f"{name} was not replaced by a shell; it stands in the file as it was written"
         yield warning("shell-variable", message, hint="write its value into the file")

@@ -219,7 +219,7 @@ def test_eksctl_has_the_same_settings(path: Path) -> None:
     assert (group["minSize"], group["maxSize"]) == (body["scalingConfig"]["minSize"], body["scalingConfig"]["maxSize"])
 
 
-OTHER_WORDS = {Form.AWS: {NEW}, Form.TERRAFORM: {NEW, "MINIMAL", "launch-template"}}
+OTHER_WORDS = {Form.AWS: {NEW}, Form.TERRAFORM: {NEW, "$Latest", "MINIMAL", "launch-template"}}
 """What a form says by a flag of its own, or not at all, which is a note. eksctl chooses much itself: see above."""
 
 

@@ -15,7 +15,7 @@ from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.eks.desired import NEW, taint_order, usual_repair, usual_update
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, NODEGROUP
-from fracgpu.providers.eks.template import decode, encode
+from fracgpu.providers.eks.template import decode, encode, is_moving
 
 _DESCRIBE = "https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html"
 _VERSIONS = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateVersion.html"
@@ -162,12 +162,13 @@ def granted(observed: Json, desired: Json) -> Json:
 def _template(observed: Json, said: Json) -> Json:
     """A template as it was said: by its name or by its id, which EKS tells both; and with a version where one was.
 
-    The version of fracgpu's own follows from the template's content. Left open, EKS takes the default one, and keeps it
-    when the default becomes another.
+    The version of fracgpu's own follows from the template's content. Left open or
+    named `$Latest`, EKS takes the one that is so then, and keeps it.
     """
     if said.get("version") == NEW and observed.get("name") == said["name"]:
         return said
-    return {key: value for key, value in observed.items() if key in said}
+    told = {key: value for key, value in observed.items() if key in said}
+    return {**told, "version": said["version"]} if is_moving(said.get("version")) else told
 
 
 def _moves(size: int | None, wanted: Json) -> bool:

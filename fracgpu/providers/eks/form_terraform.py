@@ -12,7 +12,7 @@ from fracgpu.errors import Finding, info
 from fracgpu.plan import Json, Resource
 from fracgpu.providers.eks.desired import NEW
 from fracgpu.providers.eks.form_gaps import gap, open_member
-from fracgpu.providers.eks.template import USER_DATA
+from fracgpu.providers.eks.template import USER_DATA, is_moving
 from fracgpu.providers.hcl import Block, Expression, data, identifier, quoted, resource, variable
 from fracgpu.resolve import ResolvedPool
 
@@ -25,7 +25,7 @@ def terraform(resources: Sequence[Resource], pool: ResolvedPool) -> tuple[str, t
     *templates, group = resources
     name = identifier(pool.name)
     texts = [*(_template(one, name) for one in templates), _group(group.body, name, pool)]
-    texts += [*_open(group.body, name, pool), *_default_version(group.body.get("launchTemplate"), name)]
+    texts += [*_open(group.body, name, pool), *_looked_up_version(group.body.get("launchTemplate"), name)]
     return "\n".join(texts), tuple(_notes(group.body, name))
 
 
@@ -41,10 +41,10 @@ def _open(body: Json, name: str, pool: ResolvedPool) -> Iterator[str]:
         yield data("aws_subnets", name, {"filter": blocks})
 
 
-def _default_version(said: Json | None, name: str) -> Iterator[str]:
-    """A version has to be said, and the word $Default is another than the number that EKS tells, at every plan
+def _looked_up_version(said: Json | None, name: str) -> Iterator[str]:
+    """A version has to be said, and a word such as $Latest is another than the number that EKS tells, at every plan
     (https://github.com/terraform-aws-modules/terraform-aws-eks/issues/1446)."""
-    if said and "version" not in said:
+    if said and (said.get("version") is None or is_moving(said["version"])):
         yield data("aws_launch_template", name, {"name": said.get("name"), "id": said.get("id")})
 
 
@@ -145,7 +145,10 @@ def _launch_template(said: Json | None, name: str) -> Block | None:
     if said.get("version") == NEW:
         made = f"aws_launch_template.{name}"
         return Block({"name": Expression(f"{made}.name"), "version": Expression(f"{made}.latest_version")})
-    version = said.get("version") or Expression(f"data.aws_launch_template.{name}.default_version")
+    version = said.get("version")
+    if version is None or is_moving(version):
+        word = "latest_version" if version == "$Latest" else "default_version"
+        version = Expression(f"data.aws_launch_template.{name}.{word}")
     return Block({"name": said.get("name"), "id": said.get("id"), "version": version})
 
 

@@ -11,7 +11,7 @@ from fracgpu.errors import Finding, info, warning
 from fracgpu.nearest import nearest_words
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.facts import capacity_block, instance_types
-from fracgpu.providers.eks.template import needed, text_of
+from fracgpu.providers.eks.template import is_moving, needed, text_of
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig
 from fracgpu.spec import Capacity
@@ -208,6 +208,10 @@ def _own_template(pool: ResolvedPool) -> Iterator[Finding]:
     if bool(said.name) == bool(said.id):
         message = "a launch template is named by its name or by its id, by one of them"
         yield Finding("invalid-value", message, field=field, hint="--set eks.launchTemplate.name=NAME")
+    if is_moving(said.version):
+        message = f"EKS turns {said.version} into the number that it means when the group is made, and keeps that"
+        hint = "a number in its place moves the group to a newer version"
+        yield info("template-version-kept", message, field=f"{field}.version", hint=hint, link=_TEMPLATES)
     if pool.disk_gb is not None:
         message = "with a launch template EKS takes no disk size: the template has it"
         link = "https://github.com/crossplane-contrib/provider-upjet-aws/issues/866"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fracgpu.differences import same
 from fracgpu.plan import Json
 from fracgpu.providers.eks.desired import NEW
+from fracgpu.providers.eks.template import is_moving
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def version_request(current: Json, after: Json, latest: int | None) -> Json:
     want: Json = after.get("launchTemplate") or {}
     have: Json = current.get("launchTemplate") or {}
     version = str(latest) if want.get("version") == NEW else want.get("version")
-    if version and str(have.get("version")) != version:
+    if version and not is_moving(version) and str(have.get("version")) != version:
         name = {key: want[key] for key in ("name", "id") if key in want}
         return {"launchTemplate": {**name, "version": version}}
     names = ("version", "releaseVersion")

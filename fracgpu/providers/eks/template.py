@@ -47,6 +47,12 @@ def says(pool: ResolvedPool, what: TemplateSays) -> bool:
     return said is not None and what in (said.says or ())
 
 
+def is_moving(version: str | None) -> bool:
+    """Whether a version is `$Latest` or `$Default`, which EKS turns into a number when the group is made
+    (https://github.com/terraform-aws-modules/terraform-aws-eks/issues/1446)."""
+    return (version or "").startswith("$")
+
+
 def _bottlerocket_disk(pool: ResolvedPool) -> bool:
     """Bottlerocket keeps images and containers on its second volume, which the group's diskSize does not mean."""
     return pool.backend is Backend.BOTTLEROCKET and pool.disk_gb is not None

@@ -33,9 +33,7 @@ RESERVATION = Form(
     "cr-0123456789abcdef0",
 )
 TEMPLATE_ID = Form(re.compile(r"lt-[\w-]+"), "the id of a launch template", "lt-0123456789abcdef0")
-TEMPLATE_VERSION = Form(re.compile(r"[1-9]\d*"), "the number of a version of a launch template", "3")
-"""EKS turns `$Latest` into the number that it means then, so that every plan would differ
-(https://github.com/terraform-aws-modules/terraform-aws-eks/issues/1446)."""
+TEMPLATE_VERSION = Form(re.compile(r"[1-9]\d*|\$Latest|\$Default"), "a version of a launch template", "3")
 PLACEMENT = Form(re.compile(r"[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?"), "the name of a placement group", "gpus")
 KUBERNETES = Form(re.compile(r"\d+\.\d+"), "a Kubernetes version of EKS", "1.34")
 RELEASE = Form(re.compile(r"\d+\.\d+\.\d+-\S+"), "the release of an image", "1.34.1-20260901")

@@ -159,6 +159,7 @@ def test_a_strategy_alone_goes_with_one_node_at_a_time() -> None:
         ({"name": "mine"}, None, None),
         ({"id": "lt-1"}, None, None),
         ({"name": "mine", "version": "7"}, None, None),
+        ({"name": "mine", "version": "$Latest"}, None, None),
         ({"id": "lt-1", "version": "8"}, "version", Effect.ROLLING),
         ({"name": "other"}, "name", Effect.REPLACE),
         ({"id": "lt-2"}, "id", Effect.REPLACE),

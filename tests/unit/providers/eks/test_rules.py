@@ -141,6 +141,12 @@ CASES = [
     case("invalid-value", "spec.eks.launchTemplate", eks={"launchTemplate": {"name": "a", "id": "lt-1"}}),
     case("invalid-value", "spec.eks.launchTemplate", eks={"launchTemplate": {"version": "1"}}),
     case("conflicting-fields", "spec.disk.sizeGb", disk={"sizeGb": 50}, eks={"launchTemplate": {"name": "a"}}),
+    case(
+        "template-version-kept",
+        "spec.eks.launchTemplate.version",
+        level=NOTE,
+        eks={"launchTemplate": {"name": "a", "version": "$Latest"}},
+    ),
     case("conflicting-fields", "spec.eks.launchTemplate", **A100, sharing=MIG, eks={"launchTemplate": {"name": "a"}}),
     case("conflicting-fields", "spec.eks.launchTemplate", eks={"launchTemplate": {"name": "a"}, "diskType": "gp2"}),
     *[
@@ -161,7 +167,7 @@ CASES = [
             "version": {"version": "latest"},
             "releaseVersion": {"releaseVersion": "newest"},
             "launchTemplate.id": {"launchTemplate": {"id": "mine"}},
-            "launchTemplate.version": {"launchTemplate": {"name": "mine", "version": "$Latest"}},
+            "launchTemplate.version": {"launchTemplate": {"name": "mine", "version": "newest"}},
         }.items()
     ],
     case("invalid-value", "spec.eks.reservation", capacity="reserved", eks={"reservation": "mine"}),
