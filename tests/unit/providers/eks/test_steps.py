@@ -36,7 +36,7 @@ def test_another_template_version_as_the_aws_cli_sends_it() -> None:
 
 
 def test_a_version_that_eks_has_turned_into_a_number_is_not_asked_for_again() -> None:
-    said = {"machine": "g5.xlarge", "eks": {"launchTemplate": {"name": "mine", "version": "$Latest"}}}
+    said: dict[str, Any] = {"machine": "g5.xlarge", "eks": {"launchTemplate": {"name": "mine", "version": "$Latest"}}}
     (wanted,) = eks.desired(pool(**said), FACTS)
     group = {**wanted.body, "launchTemplate": {"name": "mine", "id": "lt-1", "version": "7"}}
     assert version_request(group, wanted.body, latest=None) == {}
