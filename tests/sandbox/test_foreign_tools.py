@@ -169,6 +169,54 @@ def test_a_pod_that_cannot_land_is_told_the_true_reason(shell: Shell, tool: Tool
     assert "Pending" in shell.run("kubectl get pod cannot -o wide")
 
 
+CHART = {
+    "Chart.yaml": "{apiVersion: v2, name: small, version: 0.1.0}",
+    "values.yaml": "replicas: 1",
+    "crds/widget.yaml": """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+""",
+    "templates/all.yaml": """
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: "{{ .Release.Name }}"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: "{{ .Release.Name }}"}
+spec:
+  replicas: {{ .Values.replicas }}
+  selector: {matchLabels: {app: x}}
+  template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c, image: x}]}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: "{{ .Release.Name }}", annotations: {"helm.sh/hook": pre-install}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}
+""",
+}
+
+
+def test_helm_installs_changes_and_takes_away_a_chart(shell: Shell, tool: Tool, tmp_path: Path) -> None:
+    tool("helm")
+    for name, text in CHART.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    there = f"one '{tmp_path}' --kube-context sandbox --wait --timeout 60s"
+    shell.run(f"helm install {there}\nhelm upgrade {there} --set replicas=3")
+    history = shell.json("helm history one --kube-context sandbox -o json")
+    assert [row["status"] for row in history] == ["superseded", "deployed"]
+    shell.run("helm rollback one 1 --kube-context sandbox --wait\nhelm uninstall one --kube-context sandbox --wait")
+    assert shell.json("helm list --kube-context sandbox -o json") == []
+
+
 CREATE = (
     "--nodegroup-name theirs --subnets $subnets --node-role $role --instance-types g5.xlarge "
     "--ami-type AL2023_x86_64_NVIDIA --scaling-config minSize=0,maxSize=2,desiredSize=1 "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -150,3 +151,23 @@ def test_gke_shows_its_shares_under_one_name(sandbox: Sandbox, accelerator: dict
     assert node["metadata"]["labels"]["topology.kubernetes.io/zone"] == "us-central1-a"
     pods = api.get("api/v1/namespaces/kube-system/pods", labelSelector="k8s-app=nvidia-gpu-device-plugin")["items"]
     assert [pod["spec"]["nodeName"] for pod in pods] == [node["metadata"]["name"]]
+
+
+def test_what_nobody_watched_has_the_times_at_which_it_happened(api: Api) -> None:
+    api.get("version")
+    put_pool(api.sandbox, "gpus")
+    api.sandbox.advance(600)
+    nodes = api.get("api/v1/nodes", labelSelector="agentpool=gpus")["items"]
+    events = api.get("api/v1/namespaces/default/events")["items"]
+    times = [nodes[0]["metadata"]["creationTimestamp"], *(event["lastTimestamp"] for event in events)]
+    ages = [(datetime.now(UTC) - datetime.fromisoformat(time)).total_seconds() for time in times]
+    assert all(590 < age < 720 for age in ages), ages
+
+
+def test_nodes_come_without_anybody_looking(api: Api) -> None:
+    put_pool(api.sandbox, "gpus")
+    api.get("api/v1/nodes")
+    put_pool(api.sandbox, "gpus", count=2)
+    api.sandbox.world.pass_time()
+    life = api.sandbox.world.cluster(Cloud.AKS, *AKS).kubernetes
+    assert sum(machine.pool == "gpus" for machine in life.machines.values()) == 2
