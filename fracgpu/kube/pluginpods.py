@@ -31,8 +31,12 @@ def plugin_problems(promise: Promise, pods: Sequence[Json]) -> Iterator[Finding]
 
 
 def is_plugin(pod: Json) -> bool:
-    name = str(pod["metadata"]["name"])
-    return NAME_PART in name and "nvidia" in _words(pod) and not any(word in name for word in SIDE_WORDS)
+    """Told by the pod's name, and by its containers' names where a chart was given a name of the user's own."""
+    own = str(pod["metadata"]["name"])
+    names = [own, *(str(one.get("name")) for one in (pod.get("spec") or {}).get("containers") or ())]
+    if any(word in own for word in SIDE_WORDS) or "nvidia" not in _words(pod):
+        return False
+    return any(NAME_PART in name and not any(word in name for word in SIDE_WORDS) for name in names)
 
 
 def is_plugin_set(daemon_set: Json) -> bool:

@@ -50,6 +50,22 @@ def test_plugins_are_told_from_their_neighbours() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "container", "image", "is_one"),
+    [
+        ("nvdp", "nvidia-device-plugin-ctr", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", True),
+        ("nvdp-gpu-feature-discovery", "gpu-feature-discovery-ctr", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", False),
+        ("nvdp", "gpu-feature-discovery-ctr", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", False),
+        ("nvdp-mps-control-daemon", "mps-control-daemon-ctr", "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", False),
+        ("other", "device-plugin", "intel/gpu:1", False),
+    ],
+)
+def test_a_plugin_under_a_name_of_ones_own(name: str, container: str, image: str, is_one: bool) -> None:
+    made = daemon_set(name, image)
+    made["spec"]["template"]["spec"]["containers"][0]["name"] = container
+    assert bool(plugins([made])) is is_one
+
+
 def test_a_sound_cluster(promised: Any) -> None:
     promise = promised("aks", gpu="t4", timeSlicing={"replicas": 2})
     assert codes([promise], [PLUGIN, GFD], {"data": {"time-sliced-2": ""}}) == []
