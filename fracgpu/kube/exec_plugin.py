@@ -19,7 +19,7 @@ TIMEOUT = 60.0
 """Seconds for a command that asks nobody anything."""
 
 
-def credentials(said: Mapping[str, Any], login: Login | None = None) -> dict[str, str]:
+def credentials(said: Mapping[str, Any], login: Login | None = None, timeout: float = TIMEOUT) -> dict[str, str]:
     """`status` of the command's ExecCredential: token, or clientCertificateData and clientKeyData (PEM).
 
     Raises PartNotInstalled where the command is not on this machine, NotSignedIn where it gives no credentials.
@@ -33,14 +33,14 @@ def credentials(said: Mapping[str, Any], login: Login | None = None) -> dict[str
             env=_environment(said, login),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=TIMEOUT,
+            timeout=timeout,
             check=False,
         )
-    except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
+    except OSError as error:
         hint = str(said.get("installHint") or f"install {command[0]}").strip()
         raise PartNotInstalled(f"the kubeconfig signs in with {command[0]}, which is not here", hint=hint) from error
     except subprocess.TimeoutExpired as error:
-        raise _no_credentials(command[0], f"no answer in {TIMEOUT:.0f} s") from error
+        raise _no_credentials(command[0], f"no answer in {error.timeout:.0f} s") from error
     if done.returncode != 0:
         raise _no_credentials(command[0], _last_line(done.stderr))
     return _status(done.stdout, command[0])

@@ -24,14 +24,15 @@ from fracgpu.kube.plugin import MANAGER
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one call may take, in seconds, and how often it is tried."""
+    """How long one call may take, in seconds, how often it is tried, and how long a credential plugin may take."""
 
     seconds: float
     tries: int
+    sign_in: float
 
 
-PATIENT = Patience(20.0, 3)
-HASTY = Patience(5.0, 1)
+PATIENT = Patience(20.0, 3, 60.0)
+HASTY = Patience(5.0, 1, 10.0)
 """For what is nice to know: a cluster behind a firewall answers nobody."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -65,7 +66,7 @@ def _client(login: Login, patience: Patience) -> Client:
         certificate_auth_data=_encoded(login.authority_pem),
         insecure=login.insecure,
     )
-    config = KubeConfig.from_one(cluster=cluster, user=_user(login)).get()
+    config = KubeConfig.from_one(cluster=cluster, user=_user(login, patience)).get()
     assert config is not None, "made of one has one"
     return Client(
         config=config,
@@ -102,11 +103,11 @@ def _named(login: Login, config: SingleConfig, *, local: bool) -> _Named:
     return _Named(httpx2.HTTPTransport(verify=context), str(login.tls_name))
 
 
-def _user(login: Login) -> User:
+def _user(login: Login, patience: Patience) -> User:
     """Who signs in; one that does so by a command, with what the command gives."""
     said = login.user
     if said.get("exec"):
-        given = credentials(said["exec"], login)
+        given = credentials(said["exec"], login, patience.sign_in)
         return User(
             token=given.get("token"),
             client_cert_data=_encoded(given.get("clientCertificateData")),

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fracgpu.errors import NotSignedIn, PartNotInstalled
-from fracgpu.kube import exec_plugin
 from fracgpu.kube.exec_plugin import credentials
+from fracgpu.kube.kubeconfig import Login
 
 
 @pytest.fixture
@@ -68,8 +68,10 @@ def test_a_command_that_is_not_here() -> None:
         ("sys.exit(3)", "it says nothing"),
         ('print("hello")', "no ExecCredential"),
         ("print('[1]')", "no ExecCredential"),
+        ("""print('{"status": {}}')""", "neither a token nor a certificate"),
+        ("""print('{"status": {"clientCertificateData": "x"}}')""", "neither a token nor a certificate"),
     ],
-    ids=["refused", "silent", "no JSON", "other JSON"],
+    ids=["refused", "silent", "no JSON", "other JSON", "empty", "half"],
 )
 def test_a_command_that_gives_nothing(command: Any, code: str, why: str) -> None:
     with pytest.raises(NotSignedIn) as caught:
@@ -77,8 +79,33 @@ def test_a_command_that_gives_nothing(command: Any, code: str, why: str) -> None
     assert why in caught.value.message
 
 
-def test_a_command_that_never_ends(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exec_plugin, "TIMEOUT", 0.2)
+def test_a_command_that_never_ends(command: Any) -> None:
     with pytest.raises(NotSignedIn) as caught:
-        credentials(command("import time; time.sleep(60)"))
+        credentials(command("import time; time.sleep(60)"), timeout=0.2)
     assert "no answer" in caught.value.message
+
+
+def test_a_plugin_that_wants_to_know_the_cluster_is_told(command: Any) -> None:
+    code = 'print(json.dumps({"status": {"token": os.environ["KUBERNETES_EXEC_INFO"]}}))'
+    extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}
+    cluster = {"server": "https://api", "tls-server-name": "n", "extensions": [extension, {"name": "other"}]}
+    login = Login("https://api", cluster=cluster)
+    told = json.loads(credentials({**command(code), "provideClusterInfo": True}, login)["token"])["spec"]
+    assert told["cluster"] == {"server": "https://api", "tls-server-name": "n", "config": {"audience": "x"}}
+    assert "cluster" not in json.loads(credentials(command(code), login)["token"])["spec"]
+
+
+def test_a_plugin_that_asks_a_person_is_not_started(command: Any) -> None:
+    with pytest.raises(NotSignedIn, match="asks a person"):
+        credentials({**command("sys.exit('started')"), "interactiveMode": "Always"})
+
+
+def test_what_is_no_program(tmp_path: Path) -> None:
+    text = tmp_path / "login"
+    text.write_text("no program", encoding="utf-8")
+    for mode in (0o600, 0o700):
+        text.chmod(mode)
+        with pytest.raises(PartNotInstalled):
+            credentials({"command": str(text)})
+    with pytest.raises(PartNotInstalled):
+        credentials({})
