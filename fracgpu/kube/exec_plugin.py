@@ -53,7 +53,7 @@ def _arguments(said: Mapping[str, Any]) -> Sequence[str]:
     https://azure.github.io/kubelogin/concepts/login-modes.html
     """
     arguments = [str(one) for one in said.get("args") or ()]
-    if PurePath(str(said["command"])).stem == "kubelogin":
+    if PurePath(str(said.get("command") or "")).stem == "kubelogin":
         return ["azurecli" if one == "devicecode" else one for one in arguments]
     return arguments
 
