@@ -16,7 +16,7 @@ from fracgpu.catalog.models import Profile
 from fracgpu.errors import Finding, info, warning
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, SharingKind, Strategy, TimeSlicing
-from fracgpu.spec import Taint
+from fracgpu.taints import Taint
 
 GPU_RESOURCE = "nvidia.com/gpu"
 

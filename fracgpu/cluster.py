@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding
-from fracgpu.spec import Cluster, camel
+from fracgpu.model import camel
+from fracgpu.spec import Cluster
 
 PLACEHOLDER = "CLUSTER"
 """Stands for a cluster where none is needed: `explain`, `render`, `catalog`."""

@@ -17,18 +17,11 @@ from fracgpu.catalog.models import Gpu, Machine, Profile, ProviderName
 from fracgpu.cluster import PLACEHOLDER, ClusterRef, cluster_ref
 from fracgpu.cut import cut_of, profiles_of, written_at
 from fracgpu.errors import Finding, Level, info
+from fracgpu.options import AksOptions, EksOptions, GkeOptions
 from fracgpu.sharing import Backend, Cut, Mig, Mps, Share, Sharing, Strategy, TimeSlicing, Whole
-from fracgpu.spec import (
-    GPU_TAINT,
-    AksOptions,
-    Capacity,
-    EksOptions,
-    GkeOptions,
-    NodePool,
-    NodePoolSpec,
-    Taint,
-)
+from fracgpu.spec import Capacity, NodePool, NodePoolSpec
 from fracgpu.spec_rules import check
+from fracgpu.taints import GPU_TAINT, Taint
 
 __all__ = [
     "PLACEHOLDER",

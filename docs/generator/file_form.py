@@ -40,7 +40,9 @@ def file_form() -> str:
     for cloud in clouds:
         own = [row for row in rows if row[0].startswith(f"{cloud}.")]
         parts += [f"## spec.{cloud}", _table(own)]
-    return page("File form", "fracgpu/spec.py and fracgpu/cli/field_texts.py", lead, EXAMPLE, *parts)
+    return page(
+        "File form", "fracgpu/spec.py, fracgpu/options.py and fracgpu/cli/field_texts.py", lead, EXAMPLE, *parts
+    )
 
 
 def _table(rows: list[tuple[str, str, str]]) -> str:

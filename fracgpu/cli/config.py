@@ -7,7 +7,8 @@ from fracgpu.cli.cluster_sources import sources
 from fracgpu.cli.config_file import user_file
 from fracgpu.cli.lazy import group
 from fracgpu.cli.output import Output, TableOption
-from fracgpu.spec import Cluster, camel
+from fracgpu.model import camel
+from fracgpu.spec import Cluster
 
 app = group(
     {"show": ("fracgpu.cli.config", "show", "Every source of a cluster, the one that counts first")},

@@ -14,7 +14,8 @@ from fracgpu.cli.flags import SpecFlags
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import Document, Origin, read_paths
 from fracgpu.mistakes import findings_of
-from fracgpu.spec import AksOptions, Cluster, EksOptions, GkeOptions, NodePool
+from fracgpu.options import AksOptions, EksOptions, GkeOptions
+from fracgpu.spec import Cluster, NodePool
 
 FLAG_ORIGIN = Origin("")
 OPTIONS: dict[str, type[AksOptions | GkeOptions | EksOptions]] = {

@@ -14,7 +14,7 @@ from fracgpu.convert.flags import Given, Row, Takes, gap, only, runs, to, wrong
 from fracgpu.convert.made import Made
 from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.plan import Json
-from fracgpu.spec import GPU_TAINT_KEY, TAINT_TEXT, TaintEffect
+from fracgpu.taints import GPU_TAINT_KEY, TAINT_TEXT, TaintEffect
 
 COMMAND = ("aks", "nodepool", "add")
 DEFAULT_COUNT = 3

@@ -17,7 +17,7 @@ from fracgpu.convert.shorthand import structure, structures, texts
 from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.nearest import nearest_words
 from fracgpu.plan import Json
-from fracgpu.spec import GPU_TAINT_KEY
+from fracgpu.taints import GPU_TAINT_KEY
 
 COMMAND = ("eks", "create-nodegroup")
 _NONE, _MANY = Takes.NOTHING, Takes.MANY

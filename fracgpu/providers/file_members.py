@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from fracgpu.catalog.models import Machine
 from fracgpu.errors import Finding, info
+from fracgpu.model import LARGEST
 from fracgpu.plan import Json
 from fracgpu.pluginkey import PluginConfig, meaning
 from fracgpu.sharing import Mps
-from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, LARGEST
+from fracgpu.taints import GPU_TAINT, GPU_TAINT_KEY
 
 
 def some(members: Json) -> Json:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fracgpu.errors import Finding
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import Taint
+from fracgpu.taints import Taint
 
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.errors import Finding
+from fracgpu.options import EksOptions
 from fracgpu.resolve import NO_AKS, NO_EKS, NO_GKE, ResolvedPool
-from fracgpu.spec import EksOptions
 
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:

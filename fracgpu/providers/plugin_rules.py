@@ -13,7 +13,7 @@ from fracgpu.pluginkey import LABEL, config_of, key_of, meaning
 from fracgpu.providers.kubernetes_syntax import VALUE_FORM, is_value
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, Strategy
-from fracgpu.spec import GPU_TAINT_KEY, Taint
+from fracgpu.taints import GPU_TAINT_KEY, Taint
 
 _PLUGIN = "https://github.com/NVIDIA/k8s-device-plugin"
 _MPS_DOCS = f"{_PLUGIN}#with-cuda-mps"

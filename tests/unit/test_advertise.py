@@ -27,7 +27,8 @@ from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Level, info
 from fracgpu.resolve import ResolvedPool, resolve
 from fracgpu.sharing import Mig, Strategy
-from fracgpu.spec import NodePool, Taint, TaintEffect
+from fracgpu.spec import NodePool
+from fracgpu.taints import Taint, TaintEffect
 
 CATALOG = load()
 TAINT = Taint(key="nvidia.com/gpu", value="present", effect=TaintEffect.NO_SCHEDULE)

@@ -12,7 +12,8 @@ import pytest
 
 from fracgpu.errors import Finding, Invalid
 from fracgpu.manifest import document_of, read, read_paths
-from fracgpu.spec import Cluster, NodePool, NodePoolSpec, Taint, TaintEffect
+from fracgpu.spec import Cluster, NodePool, NodePoolSpec
+from fracgpu.taints import Taint, TaintEffect
 
 HEAD = "apiVersion: fracgpu/v1\nkind: NodePool\n"
 GOOD = HEAD + "metadata: {name: a}\nspec:\n  machine: a2-highgpu-1g\n"

@@ -13,9 +13,10 @@ from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Gpu, Machine, ProviderName
 from fracgpu.errors import Level
+from fracgpu.model import camel
 from fracgpu.resolve import PLACEHOLDER, Resolution, ResolvedPool, default_name, resolve
 from fracgpu.sharing import Backend, Layout, Mig, Mps, Sharing, Strategy, TimeSlicing, Whole
-from fracgpu.spec import Capacity, NodePool, camel
+from fracgpu.spec import Capacity, NodePool
 
 CATALOG = load()
 AKS = {"provider": "aks", "name": "c", "resourceGroup": "rg"}

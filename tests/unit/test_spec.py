@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from fracgpu.errors import INVALID_CODES
 from fracgpu.manifest import document_of
 from fracgpu.sharing import Backend, Strategy
-from fracgpu.spec import MARK_KEYS, Capacity, NodePool, NodePoolSpec, Taint, TaintEffect
+from fracgpu.spec import MARK_KEYS, Capacity, NodePool, NodePoolSpec
 from fracgpu.spec_rules import check
+from fracgpu.taints import Taint, TaintEffect
 
 TEXTS = st.text(alphabet="abcXYZ019-_./ü", min_size=1, max_size=12)
 COUNTS = st.none() | st.integers(-3, 2000)

@@ -16,9 +16,9 @@ from fracgpu.cli.output import Output, TextOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
 from fracgpu.cluster import PLACEHOLDER, ClusterRef
 from fracgpu.errors import Finding, Invalid, info
+from fracgpu.model import camel
 from fracgpu.operations.prepare import Prepared, prepare_all, raise_errors
 from fracgpu.providers import Form, provider
-from fracgpu.spec import camel
 
 CLOUD_OF = {
     Form.AZ: ProviderName.AKS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fracgpu.advertise import NodeFacts, PluginOwner
 from fracgpu.providers.plugin_facts import config_label, max_per_container
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import Taint, TaintEffect
+from fracgpu.taints import Taint, TaintEffect
 
 DOMAIN = "kubernetes.azure.com"
 AGENT_POOL = f"{DOMAIN}/agentpool"

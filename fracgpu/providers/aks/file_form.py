@@ -26,7 +26,8 @@ from fracgpu.providers.file_members import (
     without_autoscaler_tags,
 )
 from fracgpu.resolve import resolve
-from fracgpu.spec import NodePool, read_taint
+from fracgpu.spec import NodePool
+from fracgpu.taints import read_taint
 
 
 def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:

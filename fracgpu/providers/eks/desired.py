@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fracgpu.differences import Path
+from fracgpu.options import TemplateSays
 from fracgpu.plan import Json, Resource
 from fracgpu.providers import MANAGED, ClusterFacts
 from fracgpu.providers.eks import ami
@@ -18,7 +19,8 @@ from fracgpu.providers.eks.names import NODEGROUP
 from fracgpu.providers.eks.subnets import subnets_of
 from fracgpu.providers.eks.template import launch_template, says
 from fracgpu.resolve import Nodes, ResolvedPool
-from fracgpu.spec import Capacity, Taint, TaintEffect, TemplateSays
+from fracgpu.spec import Capacity
+from fracgpu.taints import Taint, TaintEffect
 
 KIND = NODEGROUP
 

@@ -8,7 +8,8 @@ from fracgpu.migconfig import config_name
 from fracgpu.providers.plugin_facts import config_label, max_per_container
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig
-from fracgpu.spec import Capacity, Taint, TaintEffect
+from fracgpu.spec import Capacity
+from fracgpu.taints import Taint, TaintEffect
 
 NODEGROUP_LABEL = "eks.amazonaws.com/nodegroup"
 CAPACITY_LABEL = "eks.amazonaws.com/capacityType"

@@ -8,6 +8,7 @@ from fracgpu.catalog import query
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Finding, info, warning
+from fracgpu.options import TemplateSays
 from fracgpu.plan import Json
 from fracgpu.providers import Observed
 from fracgpu.providers.eks import ami, bottlerocket
@@ -30,7 +31,7 @@ from fracgpu.providers.file_members import (
 )
 from fracgpu.resolve import resolve
 from fracgpu.sharing import Backend
-from fracgpu.spec import NodePool, TemplateSays
+from fracgpu.spec import NodePool
 
 UNSAID = (Unsaid("remoteAccess", "remote access"), Unsaid("warmPoolConfig", "a warm pool"))
 """Members of CreateNodegroup that the file form has no word for; a group made anew would not have them."""

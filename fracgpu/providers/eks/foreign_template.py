@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fracgpu.errors import Finding
+from fracgpu.options import TemplateSays
 from fracgpu.plan import Json
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.desired import desired
 from fracgpu.providers.eks.read_sharing import read_sharing
 from fracgpu.providers.eks.template import decode, says, text_of
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import TemplateSays
 
 _FIELD = "spec.eks.launchTemplate"
 _SAYS = f"{_FIELD}.says"

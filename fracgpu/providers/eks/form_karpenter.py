@@ -21,7 +21,8 @@ from fracgpu.providers.eks.form_gaps import gap, open_member
 from fracgpu.providers.eks.template import USER_DATA
 from fracgpu.providers.file_members import some
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import Capacity, Taint
+from fracgpu.spec import Capacity
+from fracgpu.taints import Taint
 
 NODEPOOL_LABEL = "karpenter.sh/nodepool"
 _OVERLAY = "https://karpenter.sh/docs/concepts/nodeoverlays/"

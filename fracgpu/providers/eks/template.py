@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 
+from fracgpu.options import TemplateSays
 from fracgpu.plan import Json, Resource
 from fracgpu.providers.eks import bottlerocket, user_data
 from fracgpu.providers.eks.facts import capacity_block, instance_types
 from fracgpu.providers.eks.names import LAUNCH_TEMPLATE, own_template, template_tags
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend
-from fracgpu.spec import Capacity, TemplateSays
+from fracgpu.spec import Capacity
 
 USER_DATA = "LaunchTemplateData.UserData"
 

@@ -15,7 +15,7 @@ from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.gke.desired import taint_order
 from fracgpu.providers.gke.label_rules import USERS_OWN
-from fracgpu.spec import GPU_TAINT_KEY
+from fracgpu.taints import GPU_TAINT_KEY
 
 GPU_TAINT = {"key": GPU_TAINT_KEY, "value": "present", "effect": "NO_SCHEDULE"}
 

@@ -13,7 +13,8 @@ from fracgpu.providers import MANAGED, ClusterFacts
 from fracgpu.providers.gke.places import zone_count
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, TimeSlicing
-from fracgpu.spec import Capacity, Taint, TaintEffect
+from fracgpu.spec import Capacity
+from fracgpu.taints import Taint, TaintEffect
 
 KIND = "gke.nodePool"
 

@@ -10,7 +10,7 @@ from fracgpu.errors import Finding, info
 from fracgpu.providers.gke.desired import partition_size
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Mig, Mps, TimeSlicing
-from fracgpu.spec import GPU_TAINT, GPU_TAINT_KEY, Taint
+from fracgpu.taints import GPU_TAINT, GPU_TAINT_KEY, Taint
 
 _PREFIX = "cloud.google.com/gke-"
 NODE_POOL = f"{_PREFIX}nodepool"

@@ -11,7 +11,7 @@ from fracgpu.providers import plugin_rules
 from fracgpu.providers.kubernetes_syntax import RESERVED, check_labels, check_taints, is_reserved, may_be_set
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import SharingKind
-from fracgpu.spec import GPU_TAINT_KEY
+from fracgpu.taints import GPU_TAINT_KEY
 
 NO_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
 """The label that keeps GKE's device plugin, and the managed driver with it, off a node

@@ -11,7 +11,8 @@ from fracgpu.providers.gke import count_rules, label_rules, sharing_rules
 from fracgpu.providers.gke.places import is_location, region_of
 from fracgpu.providers.gke.versions import older
 from fracgpu.resolve import ResolvedPool
-from fracgpu.spec import GPU_TAINT_KEY, Capacity
+from fracgpu.spec import Capacity
+from fracgpu.taints import GPU_TAINT_KEY
 
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 """The server's own expression: https://github.com/pulumi/pulumi-gcp/issues/1510"""

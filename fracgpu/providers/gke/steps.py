@@ -15,7 +15,7 @@ from fracgpu.differences import same
 from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED
 from fracgpu.providers.gke.compare import granted, is_gke_label, is_gke_resource_label, settled
-from fracgpu.spec import GPU_TAINT_KEY
+from fracgpu.taints import GPU_TAINT_KEY
 
 
 @dataclass(frozen=True, slots=True)
