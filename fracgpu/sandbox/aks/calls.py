@@ -14,7 +14,7 @@ from fracgpu.sandbox.aks.request import Call, folded
 from fracgpu.sandbox.aks.sizes import LOCATION
 from fracgpu.sandbox.environment import TENANT
 from fracgpu.sandbox.http import json_response
-from fracgpu.sandbox.world import Cloud, Json
+from fracgpu.sandbox.world import Cloud, Json, Operation
 
 PAGE = 50
 
@@ -82,7 +82,9 @@ def _upgrade_image(call: Call) -> Response:
     if pool is None:
         raise call.missing_pool()
     operation = pools.renew(call.world, cluster, pool, call.fault)
-    return json_response(pool_view(cluster, pool), 202, call.started(operation))
+    headers = call.started(operation)
+    result = headers["Azure-AsyncOperation"].replace("/operations/", "/operationresults/")
+    return json_response(pool_view(cluster, pool), 202, {**headers, "Location": result})
 
 
 def _pool_upgrades(call: Call) -> Response:
@@ -121,14 +123,27 @@ def _credential(call: Call) -> Response:
     return json_response({"kubeconfigs": [{"name": "clusterUser", "value": value}]})
 
 
-def _operation(call: Call) -> Response:
+def _known(call: Call) -> Operation:
     wanted, subscription = call.names["operation"], call.names["subscription"].lower()
     for cluster in call.world.clusters.values():
         if cluster.cloud is Cloud.AKS and cluster.path[0].lower() == subscription and wanted in cluster.operations:
-            operation = cluster.operations[wanted]
-            headers = {} if operation.done else call.pause()
-            return json_response(pools.status(operation, call.request.path), headers=headers)
+            return cluster.operations[wanted]
     raise ArmError(404, "NotFound", f"The operation '{wanted}' could not be found.")
+
+
+def _operation(call: Call) -> Response:
+    operation = _known(call)
+    headers = {} if operation.done else call.pause()
+    return json_response(pools.status(operation, call.request.path), headers=headers)
+
+
+def _result(call: Call) -> Response:
+    """What the operation was about, once it has ended: what its `Location` leads to."""
+    operation = _known(call)
+    if not operation.done:
+        return Response(status=202, headers={"Location": call.request.url, **call.pause()})
+    pool = operation.cluster.pools.get(operation.pool or "")
+    return json_response(pool_view(operation.cluster, pool)) if pool else Response(status=204)
 
 
 def _skus(call: Call) -> Response:
@@ -199,6 +214,7 @@ CALLS: dict[str, Callable[[Call], Response]] = {
     "ManagedClusters_ListClusterAdminCredentials": _credential,
     "ManagedClusters_ListKubernetesVersions": _kubernetes_versions,
     "OperationStatus_Get": _operation,
+    "OperationResults_Get": _result,
     "ResourceGroups_List": _list_groups,
     "ResourceGroups_Get": _get_group,
     "Subscriptions_List": _list_subscriptions,

@@ -47,6 +47,7 @@ ROUTES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("POST", _CLUSTER + "/listClusterAdminCredential", "ManagedClusters_ListClusterAdminCredentials"),
         ("GET", _SUBSCRIPTION + _LOCATION + "/kubernetesVersions", "ManagedClusters_ListKubernetesVersions"),
         ("GET", _SUBSCRIPTION + _OPERATION, "OperationStatus_Get"),
+        ("GET", _SUBSCRIPTION + _OPERATION.replace("operations", "operationresults"), "OperationResults_Get"),
         ("GET", _SUBSCRIPTION + "/resourceGroups", "ResourceGroups_List"),
         ("GET", _GROUP, "ResourceGroups_Get"),
         ("GET", "/subscriptions", "Subscriptions_List"),

@@ -6,7 +6,8 @@ import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
-from tests.sandbox.aks.pools import HOUR, MIG_POOL, PLAIN_POOL, Client, Put, pool_of
+from fracgpu.sandbox.world import Cloud
+from tests.sandbox.aks.pools import HOUR, MIG_POOL, PLAIN_POOL, SUBSCRIPTION, Client, Put, get, pool_of
 from tests.sandbox.conftest import Sandbox
 
 
@@ -59,6 +60,10 @@ def test_a_new_node_image_makes_the_nodes_anew(client: Client, put: Put, sandbox
     before = pool_of(sandbox).incarnation
     client.agent_pools.begin_upgrade_node_image_version("sandbox", "sandbox", "gpu").result()
     assert (pool_of(sandbox).incarnation, pool_of(sandbox).state) == (before + 1, "Succeeded")
+    # az looks at the operation's result, which is the pool.
+    last = list(sandbox.world.cluster(Cloud.AKS, SUBSCRIPTION, "sandbox", "sandbox").operations)[-1]
+    where = f"/providers/Microsoft.ContainerService/locations/eastus/operationresults/{last}?api-version=2025-09-01"
+    assert get(sandbox, where)["name"] == "gpu"
 
 
 def test_a_pool_without_a_gpu_has_no_gpu_profile(put: Put) -> None:
