@@ -79,6 +79,16 @@ class TestRender:
         assert ran.code == 0, ran.err
         assert ran.out.startswith(start)
 
+    @pytest.mark.parametrize(("form", "warned"), [("terraform", True), ("karpenter", True), ("aws", False)])
+    def test_texts_that_do_not_go_together_are_told(self, form: str, warned: bool, cli: Cli, tmp_path: Path) -> None:
+        pool = {"apiVersion": "fracgpu/v1", "kind": "NodePool", "metadata": {"name": "gpus"}}
+        specs = [{"machine": "g5.xlarge", "cluster": {"provider": "eks", "name": name}} for name in ("a", "b")]
+        (tmp_path / "pools.yaml").write_text(yaml.safe_dump_all({**pool, "spec": spec} for spec in specs))
+        notes = cli("pool", "render", "--as", form, "-f", "pools.yaml", "-o", "json").json()["notes"]
+        assert [note["level"] for note in notes if note["field"] == "metadata.name" and note["level"] == "warning"] == [
+            "warning"
+        ] * warned
+
     def test_what_a_form_cannot_say_is_an_error_where_warnings_are(self, cli: Cli) -> None:
         words = ("pool", "render", "--as", "aws", "--provider", "eks", "--machine", "g5.xlarge")
         ran = cli(*words, "--strict", "-o", "json")

@@ -15,7 +15,7 @@ from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, TextOption, say_notes
 from fracgpu.cli.pool.meant import pools_meant
 from fracgpu.cluster import PLACEHOLDER, ClusterRef
-from fracgpu.errors import Finding, Invalid, info
+from fracgpu.errors import Finding, Invalid, info, warning
 from fracgpu.model import camel
 from fracgpu.operations.prepare import Prepared, prepare_all, raise_errors
 from fracgpu.providers import Form, provider
@@ -50,10 +50,11 @@ def render(
     pools = prepare_all(documents, load(), placeholder=True, strict=strict)
     check_form(form, pools)
     texts = [one.provider.render(form, one.resources, one.pool) for one in pools]
-    raise_errors([note for _, more in texts for note in more], strict=strict)
+    said = [*together(form, pools), *(note for _, more in texts for note in more)]
+    raise_errors(said, strict=strict)
     text = SEPARATORS.get(form, "\n").join(part if part.endswith("\n") else part + "\n" for part, _ in texts)
     gaps = [note for one, (part, _) in zip(pools, texts, strict=True) for note in open_cluster(one.pool.cluster, part)]
-    notes = _once([note for one in pools for note in one.notes] + gaps + [note for _, more in texts for note in more])
+    notes = _once([note for one in pools for note in one.notes] + gaps + said)
     body = {"form": form.value, "text": text, "notes": [note.to_json() for note in notes]}
     if not output.write_document(out, "Rendering", body):
         output.write(text)
@@ -71,6 +72,21 @@ def check_form(form: Form, pools: list[Prepared]) -> None:
             message = f"{form} makes no node pools of {one.provider.TITLE}{of}: pool {one.pool.name}"
             hint = " or ".join(f"--as {word}" for word in words)
             raise Invalid.one("usage", message, field="--as", nearest=words, hint=hint)
+
+
+def together(form: Form, pools: list[Prepared]) -> list[Finding]:
+    """A warning where the texts of these pools are not to be used together: names that are taken twice, or manifests of
+    several clusters."""
+    clusters = sorted({one.pool.cluster.name for one in pools})
+    names = [one.pool.name for one in pools]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if form is Form.TERRAFORM and twice:
+        message = f"{', '.join(twice)} stands for several pools, and Terraform takes a name once in a folder"
+    elif form is Form.KARPENTER and len({one.pool.cluster for one in pools}) > 1:
+        message = f"these manifests are of several clusters: {', '.join(clusters)}"
+    else:
+        return []
+    return [warning("form-gap", message, field="metadata.name", hint="render the pools of each cluster by themselves")]
 
 
 def open_cluster(cluster: ClusterRef, text: str) -> list[Finding]:
