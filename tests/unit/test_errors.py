@@ -11,6 +11,7 @@ from fracgpu.errors import Finding, FracgpuError, Internal, Invalid, Level, Thro
 
 EXITS = {
     "internal": 1,
+    "cannot-write": 1,
     "not-found": 3,
     "not-signed-in": 4,
     "forbidden": 4,
