@@ -5,11 +5,13 @@ from __future__ import annotations
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli import output
+from fracgpu.cli.again import cluster_words
 from fracgpu.cli.cluster_flags import ClusterFlags, with_cluster_flags
 from fracgpu.cli.cluster_sources import cluster_of
-from fracgpu.cli.connect import connect, identity, named_cluster
+from fracgpu.cli.connect import connect, identity, named_account, named_cluster
 from fracgpu.cli.output import Output, TableOption
 from fracgpu.operations.doctor import Check, State, examine, examine_clouds
+from fracgpu.spec import Cluster
 
 WORDS = {State.OK: "ok  ", State.WARNING: "warn", State.FAILED: "FAIL"}
 
@@ -20,7 +22,7 @@ def doctor(cluster: ClusterFlags, out: TableOption = Output.TABLE) -> None:
     sign-in. Ends with the exit code of the first failure."""
     meant = cluster_of(cluster.spec()).cluster
     if meant.name is None:
-        where, examined = None, examine_clouds(_clouds(meant.provider), identity)
+        where, examined = None, examine_clouds(_clouds(meant.provider), identity, _clusters)
     else:
         where = named_cluster(cluster.spec(), yes=cluster.yes)
         examined = examine(where, connect, identity, load())
@@ -39,6 +41,12 @@ def doctor(cluster: ClusterFlags, out: TableOption = Output.TABLE) -> None:
 
 def _clouds(named: str | None) -> tuple[ProviderName, ...]:
     return (ProviderName(named),) if named else tuple(ProviderName)
+
+
+def _clusters(cloud: ProviderName) -> list[tuple[str, str]]:
+    """The clusters of a cloud's own account, as flags that a shell takes. Raises what connecting raises."""
+    found = connect(named_account(Cluster(provider=cloud.value))).clusters()
+    return [(one.name, cluster_words(one)) for one in found.clusters]
 
 
 def check_text(check: Check) -> str:

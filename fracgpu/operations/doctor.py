@@ -18,6 +18,8 @@ from fracgpu.providers import Connect, Identity, Session
 from fracgpu.resolve import ClusterRef
 
 Identify = Callable[[ProviderName], Identity]
+Clusters = Callable[[ProviderName], Sequence[tuple[str, str]]]
+"""The clusters of the account that a cloud takes where none is named: name, and the flags that name it."""
 
 
 class State(StrEnum):
@@ -46,16 +48,36 @@ class Check:
         }
 
 
-def examine_clouds(clouds: Iterable[ProviderName], identify: Identify) -> Iterator[Check]:
-    """Where no cluster is named: who is signed in at each cloud, and what to do next. A cloud that nobody is signed in
-    at is a failure only where there is no other."""
-    checks = [_identity(cloud, identify) for cloud in clouds]
-    able = [check for check in checks if check.error is None]
-    yield from (check if not able else _no_failure(check) for check in checks)
+def examine_clouds(clouds: Iterable[ProviderName], identify: Identify, clusters: Clusters) -> Iterator[Check]:
+    """Where no cluster is named: who is signed in at each cloud, which clusters are there, and what to do next. A cloud
+    that nobody is signed in at is a failure only where there is no other."""
+    checks = {cloud: _identity(cloud, identify) for cloud in clouds}
+    able = [cloud for cloud, check in checks.items() if check.error is None]
+    seen: list[str] = []
+    for cloud, check in checks.items():
+        yield check if not able else _no_failure(check)
+        if cloud in able:
+            found, names = _clusters(cloud, clusters)
+            yield found
+            seen += names
     message = "no cluster is named" + ("" if able else ", and nobody is signed in at a cloud")
-    first = able[0].name if able else "aks|gke|eks"
-    hint = f"fracgpu doctor --provider {first} --cluster NAME; fracgpu --sandbox works without an account"
+    first = seen[0] if seen else f"--provider {able[0].value if able else 'aks|gke|eks'} --cluster NAME"
+    hint = f"fracgpu doctor {first}; fracgpu --sandbox works without an account"
     yield Check("cluster", State.WARNING, message, hint)
+
+
+def _clusters(cloud: ProviderName, clusters: Clusters) -> tuple[Check, list[str]]:
+    """A check of what there is, and each cluster as flags."""
+    try:
+        found = clusters(cloud)
+    except FracgpuError as error:
+        return _no_failure(_failed("clusters", error)), []
+    names = ", ".join(name for name, _ in found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
+    message = f"{cloud.upper()} has {len(found)} clusters there" + (f": {names}" if names else "")
+    return Check("clusters", State.OK, message), [flags for _, flags in found]
+
+
+SHOWN = 5
 
 
 def _identity(cloud: ProviderName, identify: Identify) -> Check:
@@ -91,7 +113,9 @@ def examine(cluster: ClusterRef, connect: Connect, identify: Identify, catalog: 
     except FracgpuError as error:
         yield _failed("pools", error)
         return
-    yield Check("pools", State.OK, f"may list node pools; there are {len(pools)}")
+    # No cloud says beforehand, to everybody, what a caller may write: AWS and Google ask for permissions of their own.
+    beyond = "making them needs more, which the README lists as the least role"
+    yield Check("pools", State.OK, f"may list node pools; there are {len(pools)}; {beyond}")
     try:
         yield from _kubernetes(session, catalog)
     except FracgpuError as error:
