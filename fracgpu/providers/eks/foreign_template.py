@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fracgpu.errors import Finding
+from fracgpu.errors import Finding, info
 from fracgpu.options import TemplateSays
 from fracgpu.plan import Json
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.desired import desired
 from fracgpu.providers.eks.read_sharing import read_sharing
-from fracgpu.providers.eks.template import decode, says, text_of
+from fracgpu.providers.eks.template import decode, is_moving, needed, says, text_of
 from fracgpu.resolve import ResolvedPool
+from fracgpu.spec import Capacity
 
 _FIELD = "spec.eks.launchTemplate"
 _SAYS = f"{_FIELD}.says"
@@ -21,12 +22,51 @@ _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.
 
 def rules(pool: ResolvedPool) -> Iterator[Finding]:
     """What contradicts itself before the template is known."""
+    yield from _own(pool)
     if says(pool, TemplateSays.SHARING) and not text_of(pool):
         message = "the template is to bring the sharing, and this pool's needs no user data"
         yield Finding("conflicting-fields", message, field=_SAYS, hint="leave sharing out of eks.launchTemplate.says")
     if says(pool, TemplateSays.MACHINE) and pool.eks.instance_types:
         message = "the template is to bring the machine, and eks.instanceTypes names some"
         yield Finding("conflicting-fields", message, field=_SAYS, hint="leave one of them out", link=_TEMPLATES)
+
+
+def _own(pool: ResolvedPool) -> Iterator[Finding]:
+    """A template of the user's own is passed on untouched, so nothing that only a template can say may be said."""
+    said = pool.eks.launch_template
+    if said is None:
+        return
+    if bool(said.name) == bool(said.id):
+        message = "a launch template is named by its name or by its id, by one of them"
+        yield Finding("invalid-value", message, field=_FIELD, hint="--set eks.launchTemplate.name=NAME")
+    if is_moving(said.version):
+        message = f"EKS turns {said.version} into the number that it means when the group is made, and keeps that"
+        hint = "a number in its place moves the group to a newer version"
+        yield info("template-version-kept", message, field=f"{_FIELD}.version", hint=hint, link=_TEMPLATES)
+    if pool.disk_gb is not None:
+        message = "with a launch template EKS takes no disk size: the template has it"
+        link = "https://github.com/crossplane-contrib/provider-upjet-aws/issues/866"
+        yield Finding("conflicting-fields", message, field="spec.disk.sizeGb", hint="set it there", link=link)
+    elif needed(pool):
+        message = f"{_why_needed(pool)} needs a launch template of fracgpu's own, and a group has only one"
+        hint = _own_hint(pool)
+        yield Finding("conflicting-fields", message, field=_FIELD, hint=hint, link=_TEMPLATES)
+
+
+def _own_hint(pool: ResolvedPool) -> str:
+    if text_of(pool):
+        return "leave eks.launchTemplate out; or, where it does this itself, --set eks.launchTemplate.says=[sharing]"
+    return "leave eks.launchTemplate out, or have your template do it and leave it out here"
+
+
+def _why_needed(pool: ResolvedPool) -> str:
+    if pool.eks.disk_type:
+        return "eks.diskType"
+    if pool.eks.placement_group:
+        return "eks.placementGroup"
+    if pool.capacity is Capacity.RESERVED:
+        return "a reservation"
+    return f"the backend {pool.backend}"
 
 
 def check(pool: ResolvedPool, name: str, data: Json) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What goes with the machine: its image, the other instance types of the group, its capacity, disk and template."""
+"""What goes with the machine: its image, the other instance types of the group, its capacity, placement and disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fracgpu.errors import Finding, info, warning
 from fracgpu.nearest import nearest_words
 from fracgpu.providers.eks import ami
 from fracgpu.providers.eks.facts import capacity_block, instance_types
-from fracgpu.providers.eks.template import is_moving, needed, text_of
 from fracgpu.resolve import ResolvedPool
 from fracgpu.sharing import Backend, Mig
 from fracgpu.spec import Capacity
@@ -30,13 +29,12 @@ MOST_DISK = 16384
 
 
 def check(pool: ResolvedPool) -> Iterator[Finding]:
-    """Every finding about image, instance types, capacity, disk and launch template."""
+    """Every finding about image, instance types, capacity, placement and disk."""
     yield from _image(pool)
     yield from _types(pool)
     yield from _capacity(pool)
     yield from _placement(pool)
     yield from _disk(pool)
-    yield from _own_template(pool)
     if pool.machine.note:
         yield info("machine-note", pool.machine.note.rstrip("."), field="spec.machine")
 
@@ -197,42 +195,3 @@ def _disk(pool: ResolvedPool) -> Iterator[Finding]:
         message = f"a disk of type {said} {reason}; {' and '.join(DISK_TYPES)} do"
         link = "https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html"
         yield Finding("invalid-value", message, field="spec.eks.diskType", nearest=DISK_TYPES, link=link)
-
-
-def _own_template(pool: ResolvedPool) -> Iterator[Finding]:
-    """A template of the user's own is passed on untouched, so nothing that only a template can say may be said."""
-    said = pool.eks.launch_template
-    field = "spec.eks.launchTemplate"
-    if said is None:
-        return
-    if bool(said.name) == bool(said.id):
-        message = "a launch template is named by its name or by its id, by one of them"
-        yield Finding("invalid-value", message, field=field, hint="--set eks.launchTemplate.name=NAME")
-    if is_moving(said.version):
-        message = f"EKS turns {said.version} into the number that it means when the group is made, and keeps that"
-        hint = "a number in its place moves the group to a newer version"
-        yield info("template-version-kept", message, field=f"{field}.version", hint=hint, link=_TEMPLATES)
-    if pool.disk_gb is not None:
-        message = "with a launch template EKS takes no disk size: the template has it"
-        link = "https://github.com/crossplane-contrib/provider-upjet-aws/issues/866"
-        yield Finding("conflicting-fields", message, field="spec.disk.sizeGb", hint="set it there", link=link)
-    elif needed(pool):
-        message = f"{_why_needed(pool)} needs a launch template of fracgpu's own, and a group has only one"
-        hint = _own_hint(pool)
-        yield Finding("conflicting-fields", message, field=field, hint=hint, link=_TEMPLATES)
-
-
-def _own_hint(pool: ResolvedPool) -> str:
-    if text_of(pool):
-        return "leave eks.launchTemplate out; or, where it does this itself, --set eks.launchTemplate.says=[sharing]"
-    return "leave eks.launchTemplate out, or have your template do it and leave it out here"
-
-
-def _why_needed(pool: ResolvedPool) -> str:
-    if pool.eks.disk_type:
-        return "eks.diskType"
-    if pool.eks.placement_group:
-        return "eks.placementGroup"
-    if pool.capacity is Capacity.RESERVED:
-        return "a reservation"
-    return f"the backend {pool.backend}"
