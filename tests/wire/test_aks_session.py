@@ -16,6 +16,7 @@ import pytest
 from fracgpu.errors import (
     Busy,
     CloudError,
+    DrainBlocked,
     ExistsDifferently,
     Forbidden,
     FracgpuError,
@@ -246,6 +247,20 @@ def test_a_pool_is_deleted_once(session: Session, slow: Sandbox) -> None:
     assert session.observe("gpu") is None
     assert session.apply(change).finished
     assert session.apply(dataclasses.replace(change, tag=None)).finished
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_budgets_hold_a_delete_up_unless_it_is_forced(session: Session, slow: Sandbox, force: bool) -> None:
+    there = made(session, slow)
+    slow.world.faults.add("aks", "AgentPools_Delete", outcome="failed")
+    operation = session.apply(deletion(there.resources[-1], "asked for", there.tag, force=force))
+    slow.advance(HOUR)
+    if force:
+        assert session.watch(operation).done
+        assert session.observe("gpu") is None
+    else:
+        with pytest.raises(DrainBlocked):
+            session.watch(operation)
 
 
 def test_a_pool_that_is_another_by_now_is_not_deleted(session: Session, slow: Sandbox) -> None:

@@ -55,7 +55,8 @@ def _delete_pool(call: Call) -> Response:
     if pool is None:
         return Response(status=204)
     call.check_preconditions(pool)
-    operation = pools.delete(call.world, cluster, pool, call.fault)
+    ignored = call.request.args.get("ignore-pod-disruption-budget", "").lower() == "true"
+    operation = pools.delete(call.world, cluster, pool, call.fault, ignore_budgets=ignored)
     headers = call.started(operation)
     return Response(status=202, headers={**headers, "Location": headers["Azure-AsyncOperation"]})
 

@@ -74,14 +74,20 @@ def put(world: World, cluster: Cluster, name: str, sent: Json, fault: Fault | No
     return created, pool, operation
 
 
-def delete(world: World, cluster: Cluster, pool: Pool, fault: Fault | None) -> Operation:
-    """Start to delete the pool. Raises ArmError when it is the last System pool or the cluster is busy."""
+def delete(
+    world: World, cluster: Cluster, pool: Pool, fault: Fault | None, *, ignore_budgets: bool = False
+) -> Operation:
+    """Start to delete the pool. Raises ArmError when it is the last System pool or the cluster is busy.
+
+    A fault by which the drain fails is none where no budget is regarded.
+    """
     systems = [other.name for other in cluster.pools.values() if other.body["mode"] == "System"]
     if systems == [pool.name]:
         raise bad_request("There has to be at least one system agent pool.")
     refuse_if_busy(cluster)
     pool.state = "Deleting"
     operation = _begin(world, cluster, "Deleting", pool, fault)
+    operation.detail["ignoreBudgets"] = ignore_budgets
     world.touch(cluster)
     return operation
 
@@ -211,7 +217,7 @@ def _made(operation: Operation) -> None:
 
 def _deleted(operation: Operation) -> None:
     name = operation.pool or ""
-    if operation.outcome in ("failed", "partial"):
+    if operation.outcome in ("failed", "partial") and not operation.detail["ignoreBudgets"]:
         operation.cluster.pools[name].state = "Failed"
         operation.error = {
             "code": "PodDrainFailure",
