@@ -35,7 +35,7 @@ def show_result(result: Result, out: Output) -> None:
 
 def item_line(item: Item) -> str:
     where = f"{item.cluster.provider.upper()} cluster {item.cluster.name}"
-    said = DONE[item.action] if item.outcome is Outcome.DONE else item.outcome.value
+    said = (item.word or DONE[item.action]) if item.outcome is Outcome.DONE else item.outcome.value
     return f"nodepool/{item.name} {said} ({where})"
 
 

@@ -45,6 +45,8 @@ class Item:
     pool: dict[str, Any] | None = None
     error: FracgpuError | None = None
     notes: tuple[Finding, ...] = ()
+    word: str | None = None
+    """What a person is told of a pool that is done, where the action's own word says less."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -157,9 +157,9 @@ def _differs(seen: Observed, changes: Sequence[Change]) -> ExistsDifferently:
     fields = [one for change in changes for one in change.fields]
     said = "; ".join(map(str, fields[:5])) + ("; ..." if len(fields) > 5 else "")
     replaced = any(change.action is Action.REPLACE for change in changes)
-    hint = "fracgpu pool apply -f FILE changes it"
+    hint = f"fracgpu pool update {seen.name} with the same flags changes it, or fracgpu pool apply -f FILE"
     if replaced:
-        hint += " (with --replace, since a field is fixed at creation)"
+        hint += "; with --replace, since a field is fixed at creation"
     return ExistsDifferently(
         f"{seen.name} exists and differs: {said}", hint=hint, detail={"fields": field_list(changes)}
     )

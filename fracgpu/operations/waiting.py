@@ -35,7 +35,7 @@ def wait_for(session: Session, wait: Wait, goal: Goal) -> Work:
     if goal is Goal.VERIFIED:
         notes = (yield from until_verified(session, seen, load(), wait)).notes
     document = pool_document(seen, provider(wait.cluster.provider))
-    return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document, notes=notes)
+    return Item(wait.pool, wait.cluster, Action.NO_OP, Outcome.DONE, document, notes=notes, word=goal.value)
 
 
 def _left_behind(left: Resource, pool: str) -> Finding:

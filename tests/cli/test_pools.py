@@ -359,3 +359,30 @@ def test_pools_of_every_cloud(pool: Pool, sandbox: Sandbox) -> None:
     assert (partly.code, len(partly.json()["items"])) == (10, 2)
     (note,) = [one for one in partly.json()["notes"] if one["code"] == "cloud-not-listed"]
     assert note["detail"]["code"] == "forbidden"
+
+
+def test_what_changes_is_said_before_it_is_done(pool: Pool) -> None:
+    assert pool("create", "gpu", "--provider", "gke", "--machine", MACHINES["gke"], "-q").code == 0
+    said = pool("update", "gpu", "--provider", "gke", "--label", "team=a", "--disk-gb", "200").err
+    assert "{'team': 'a'}  [in place]" in said
+    assert "config.diskSizeGb: 100 -> 200  [in place, nodes are recycled]" in said
+    assert "moves their pods" in said
+    assert "moves their pods" not in pool("scale", "gpu", "--provider", "gke", "--nodes", "2").err
+
+
+def test_a_pool_that_differs_names_the_verb_for_flags(pool: Pool) -> None:
+    words = ("gpu", "--provider", "gke", "--machine", MACHINES["gke"])
+    assert pool("create", *words, "-q").code == 0
+    ran = pool("create", *words, "--label", "a=b", "-o", "json")
+    assert (ran.code, ran.error()["code"]) == (8, "exists-differently")
+    assert "fracgpu pool update gpu" in ran.error()["hint"]
+
+
+def test_words_for_what_was_waited_for_and_for_what_was_not_seen(pool: Pool) -> None:
+    gke = ("--provider", "gke")
+    assert pool("create", "gpu", *gke, "--machine", MACHINES["gke"], "--mig", "1g.5gb", "-q").code == 2
+    assert pool("create", "gpu", *gke, "--machine", MACHINES["gke"], "-q").code == 0
+    assert "nodepool/gpu ready" in pool("wait", "gpu", *gke).out
+    assert "nodepool/gpu verified" in pool("wait", "gpu", *gke, "--for", "verified").out
+    assert pool("scale", "gpu", *gke, "--nodes", "0", "-q").code == 0
+    assert "nothing is proven" in pool("verify", "gpu", *gke, "-q").out

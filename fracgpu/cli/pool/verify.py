@@ -94,6 +94,8 @@ def show_verification(result: Verification, out: Output) -> None:
         output.write(f"{problem.message}")
     if result.ok and result.proven:
         output.write(f"{result.pool}: {len(result.nodes)} of {len(result.nodes)} nodes as promised")
+    elif result.ok:
+        output.write(f"{result.pool}: there is no node to look at, so nothing is proven")
     say_notes(result.notes)
 
 
