@@ -11,13 +11,14 @@ from fracgpu.cli.connect import connect
 from fracgpu.cli.output import Output
 from fracgpu.cli.progress import watch
 from fracgpu.cli.show_result import show_result
+from fracgpu.differences import Effect
 from fracgpu.operations.apply import How, apply
 from fracgpu.operations.listing import found
 from fracgpu.operations.outcome import Result
 from fracgpu.operations.planning import Choices, PoolPlan
 from fracgpu.operations.revise import Edit, revision
 from fracgpu.operations.wait import Wait
-from fracgpu.plan import Action, Effect
+from fracgpu.plan import Action
 from fracgpu.resolve import ClusterRef
 
 
