@@ -94,6 +94,23 @@ def complete(resource: Resource, body: Json, before: Json | None = None) -> Json
     return body
 
 
+def with_texts(body: Json) -> Json:
+    """The object with the quantities of its containers as text, as they are kept, and nothing else filled in."""
+    spec = body.get("spec")
+    if not isinstance(spec, dict):
+        return body
+    if isinstance(spec.get("template"), dict):
+        return {**body, "spec": {**spec, "template": with_texts(spec["template"])}}
+    parts: Json = {
+        name: [
+            {**one, **({"resources": _quantities(one["resources"])} if one.get("resources") else {})} for one in rows
+        ]
+        for name in ("initContainers", "containers")
+        if (rows := spec.get(name))
+    }
+    return {**body, "spec": {**spec, **parts}} if parts else body
+
+
 def _pod(body: Json, _: Json | None) -> None:
     spec = {**_ALONE, **_pod_spec(body["spec"])}
     keys = {(one.get("key"), one.get("effect")) for one in spec.get("tolerations") or ()}
@@ -121,15 +138,17 @@ def _container(container: Json) -> Json:
 
 
 def _resources(parts: Json) -> Json:
-    """Quantities are text, whatever they were; what is not asked for is asked for as far as it is allowed."""
-    found = {**parts, **{name: _texts(parts[name]) for name in ("limits", "requests") if parts.get(name)}}
+    """What is not asked for is asked for as far as it is allowed."""
+    found = _quantities(parts)
     if limits := found.get("limits"):
         found["requests"] = {**limits, **(found.get("requests") or {})}
     return found
 
 
-def _texts(quantities: Json) -> Json:
-    return {name: str(value) for name, value in quantities.items()}
+def _quantities(parts: Json) -> Json:
+    """Quantities are text, whatever they were."""
+    rows = {name: parts[name] for name in ("limits", "requests") if parts.get(name)}
+    return {**parts, **{row: {name: str(value) for name, value in found.items()} for row, found in rows.items()}}
 
 
 def quality(spec: Json) -> str:

@@ -96,6 +96,17 @@ _BUDGET: Message = {
 _ATTRIBUTES = {
     number + 1: Field(name, _text) for number, name in enumerate(["namespace", "verb", "group", "version", "resource"])
 }
+_JOB: Message = {
+    1: Field("parallelism", int),
+    2: Field("completions", int),
+    6: _TEMPLATE,
+    7: Field("backoffLimit", int),
+}
+_CRON_JOB: Message = {
+    1: Field("schedule", _text),
+    3: Field("concurrencyPolicy", _text),
+    5: Field("jobTemplate", _message({1: _META, 2: Field("spec", _message(_JOB))})),
+}
 _SECONDS = Field("expirationSeconds", int)
 _RULE = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 _RULES = Field(
@@ -130,20 +141,8 @@ _KINDS: dict[str, Message] = {
         1: _META,
         2: Field("spec", _message({1: Field("replicas", int), 2: _SELECTOR, 3: _TEMPLATE})),
     },
-    "Job": {
-        1: _META,
-        2: Field(
-            "spec",
-            _message(
-                {
-                    1: Field("parallelism", int),
-                    2: Field("completions", int),
-                    6: _TEMPLATE,
-                    7: Field("backoffLimit", int),
-                }
-            ),
-        ),
-    },
+    "Job": {1: _META, 2: Field("spec", _message(_JOB))},
+    "CronJob": {1: _META, 2: Field("spec", _message(_CRON_JOB))},
     "PodDisruptionBudget": {1: _META, 2: Field("spec", _message(_BUDGET))},
     "SelfSubjectAccessReview": {
         1: _META,

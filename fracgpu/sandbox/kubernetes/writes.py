@@ -6,31 +6,29 @@ import secrets
 
 from werkzeug.wrappers import Request, Response
 
-from fracgpu.sandbox.kubernetes import patch, resources, status
+from fracgpu.sandbox.kubernetes import below, patch, resources, status
 from fracgpu.sandbox.kubernetes import request as asked
 from fracgpu.sandbox.kubernetes.apply import apply, track_update
-from fracgpu.sandbox.kubernetes.controllers import budgets
 from fracgpu.sandbox.kubernetes.controllers.owners import SUFFIX
 from fracgpu.sandbox.kubernetes.decoding import decode, refused
-from fracgpu.sandbox.kubernetes.defaulting import complete
+from fracgpu.sandbox.kubernetes.defaulting import complete, with_texts
 from fracgpu.sandbox.kubernetes.life import Life
 from fracgpu.sandbox.kubernetes.reads import NEEDS_A_CONTAINER, json_bytes, nothing_runs, scale_of
 from fracgpu.sandbox.kubernetes.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, PATCHES, Target
 from fracgpu.sandbox.kubernetes.resources import Resource
-from fracgpu.sandbox.kubernetes.reviews import review, token
+from fracgpu.sandbox.kubernetes.reviews import review
 from fracgpu.sandbox.kubernetes.selectors import field_selector, label_selector
 from fracgpu.sandbox.kubernetes.store import Key, encode, timestamp
 from fracgpu.sandbox.kubernetes.validation import check_unchanged, validate
 from fracgpu.sandbox.world import Json
 
-_CREATED: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 IMMORTAL = ("default", "kube-system", "kube-public")
 IMMUTABLE = ("uid", "creationTimestamp", "name", "namespace")
 
 
 def create(life: Life, target: Target, request: Request) -> Response:
     if target.subresource:
-        return _create_below(life, target, request)
+        return below.create(life, target, request)
     body = asked.body_of(request)
     resource = target.resource
     if resource.verbs == ("create",):
@@ -83,24 +81,6 @@ def _namespace(life: Life, target: Target, metadata: Json) -> str:
     if not life.store.find(resources.NAMESPACES, Key("", target.namespace)):
         raise status.not_found(resources.NAMESPACES, target.namespace)
     return target.namespace
-
-
-def _create_below(life: Life, target: Target, request: Request) -> Response:
-    if target.subresource == "eviction":
-        budgets.evict(life, target.key, dry_run=asked.dry_run(request))
-        return json_bytes(encode(_CREATED), 201)
-    if target.subresource == "binding":
-        pod, wanted = life.store.get(target.resource, target.key), asked.body_of(request).get("target")
-        node = wanted.get("name") if isinstance(wanted, dict) else None
-        if not isinstance(node, str) or not node:
-            raise status.bad_request('Binding in version "v1" cannot be handled as a Binding: target.name is required')
-        if there := pod["spec"].get("nodeName"):
-            raise status.bound_already(pod["metadata"]["name"], there)
-        life.store.replace(target.resource, {**pod, "spec": {**pod["spec"], "nodeName": node}})
-        return json_bytes(encode(_CREATED), 201)
-    if target.subresource == "token":
-        return json_bytes(encode(token(asked.body_of(request))), 201)
-    return nothing_runs(life, target, request)
 
 
 def update(life: Life, target: Target, request: Request) -> Response:
@@ -212,7 +192,7 @@ def _apply(life: Life, target: Target, request: Request) -> Response:
     read = decode(target.resource, config)
     if read.unknown:
         raise status.not_declared(_words(target, config), read.unknown)
-    config = read.body
+    config = with_texts(read.body)
     before = life.store.find(target.resource, target.key)
     force = asked.flag(request.args, "force")
     after = apply(before, config, asked.manager(request), force=force, subresource=target.subresource)

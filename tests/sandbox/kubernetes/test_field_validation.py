@@ -132,3 +132,15 @@ def test_a_pod_has_the_servers_defaults(api: Api) -> None:
 def test_text_of_a_secret_is_kept_encoded(api: Api) -> None:
     secret = api.create("api/v1/namespaces/default/secrets", {"metadata": {"name": "x"}, "stringData": {"a": "b"}})
     assert (secret["data"], secret["type"], "stringData" in secret) == ({"a": "Yg=="}, "Opaque", False)
+
+
+def test_a_quantity_is_the_same_as_number_and_as_text(api: Api) -> None:
+    """A server-side apply of the number meets no conflict over the text that is kept."""
+    template = deployment()["spec"]["template"]
+    container = {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    body = deployment(template={**template, "spec": {"containers": [container]}})
+    made = api.create(DEPLOYMENTS, body)
+    assert made["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1"}
+    applied = {"apiVersion": "apps/v1", "kind": "Deployment", **body}
+    answer = api.call("PATCH", f"{DEPLOYMENTS}/x", applied, kind="application/apply-patch+yaml", fieldManager="another")
+    assert answer.status == 200, answer.body

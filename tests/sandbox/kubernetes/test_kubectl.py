@@ -263,6 +263,7 @@ def test_what_it_makes_in_protobuf(kubectl: Kubectl) -> None:
     kubectl("create", "quota", "q", "--hard=pods=2,requests.nvidia.com/gpu=4")
     kubectl("create", "priorityclass", "p", "--value=5")
     kubectl("create", "service", "clusterip", "s", "--tcp=80:8080")
+    kubectl("create", "cronjob", "c", "--image=x", "--schedule=0 * * * *")
     assert kubectl("create", "token", "default") == "sandbox"
 
     def shown(kind: str, name: str) -> Json:
@@ -272,6 +273,7 @@ def test_what_it_makes_in_protobuf(kubectl: Kubectl) -> None:
     assert shown("rolebinding", "b")["roleRef"]["name"] == "r"
     assert shown("quota", "q")["spec"]["hard"] == {"pods": "2", "requests.nvidia.com/gpu": "4"}
     assert shown("priorityclass", "p")["value"] == 5
+    assert shown("cronjob", "c")["spec"]["schedule"] == "0 * * * *"
     assert shown("service", "s")["spec"]["ports"][0]["targetPort"] == 8080
 
 
