@@ -13,11 +13,11 @@ from fracgpu.cli.choices import YesOption
 from fracgpu.cli.connect import confirm, connect
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption
-from fracgpu.cli.plugin import Namespace, PoolName
+from fracgpu.cli.plugin import PoolName
 from fracgpu.cli.promised import cluster_meant
 from fracgpu.cli.show_plan import show_plan
 from fracgpu.cli.spec_of import documents
-from fracgpu.kube.plugin import NAME, NAMESPACE
+from fracgpu.kube.plugin import NAME
 from fracgpu.kube.promise import Promise
 from fracgpu.operations.plugin import ConfigPlan, apply_config, plan_config
 from fracgpu.operations.promises import Promises, declared, existing
@@ -30,7 +30,10 @@ from fracgpu.resolve import ClusterRef
 def apply(
     flags: SpecFlags,
     name: PoolName = None,
-    namespace: Namespace = NAMESPACE,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", help="Default: where the plugin runs, else gpu-operator", show_default=False),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and stop")] = False,
     yes: YesOption = False,
     out: OutputOption = Output.TABLE,
@@ -51,7 +54,12 @@ def apply(
     for (session, cluster, _), one in zip(found, planned, strict=True):
         if one.pending:
             apply_config(session, one)
-            output.say(f"applied {namespace}/{NAME} in {cluster.name}")
+            _say_applied(one, cluster)
+
+
+def _say_applied(planned: ConfigPlan, cluster: ClusterRef) -> None:
+    if planned.manifest:
+        output.say(f"applied {planned.manifest['metadata']['namespace']}/{NAME} in {cluster.name}")
 
 
 def write_config(session: Session, cluster: ClusterRef, promises: Sequence[Promise], *, yes: bool) -> None:
@@ -62,7 +70,7 @@ def write_config(session: Session, cluster: ClusterRef, promises: Sequence[Promi
     consent(planned, yes=yes)
     if planned.pending:
         apply_config(session, planned)
-        output.say(f"applied {NAMESPACE}/{NAME} in {cluster.name}")
+        _say_applied(planned, cluster)
 
 
 def consent(planned: ConfigPlan, *, yes: bool) -> None:

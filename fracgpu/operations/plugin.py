@@ -40,9 +40,9 @@ class ConfigPlan:
 
 
 def plan_config(
-    session: Session, cluster: ClusterRef, promises: Sequence[Promise], namespace: str = NAMESPACE
+    session: Session, cluster: ClusterRef, promises: Sequence[Promise], namespace: str | None = None
 ) -> ConfigPlan:
-    """What the cluster's ConfigMap lacks for these pools. Reads only.
+    """What the cluster's ConfigMap lacks for these pools. Reads only. Without a namespace it is that of the plugin.
 
     Raises Invalid as `gather` does, and NotOurs where a ConfigMap of that name belongs to somebody else.
     """
@@ -53,6 +53,7 @@ def plan_config(
         configs = _gathered(promises, kube, running)
         if not configs.documents:
             return ConfigPlan(Plan((), configs.notes), None)
+        namespace = namespace or config_namespace(running)
         there = kube.config_map(namespace, NAME)
         if there is not None and (whose := owner(there)) is not None:
             raise _not_ours(namespace, whose)
@@ -60,7 +61,7 @@ def plan_config(
         in_use = tuple(key for key in changed(there, manifest["data"]) if kube.nodes({pluginkey.LABEL: key}))
         change = _change(cluster, manifest, there)
         problem = _refusal(kube, manifest) if change.action is not Action.NO_OP else None
-    notes = (*configs.notes, *_restart(change, in_use, running), *_elsewhere(namespace, running))
+    notes = (*configs.notes, *_restart(change, in_use, running), *unread(namespace, running))
     return ConfigPlan(Plan((change,), notes), manifest, in_use, problem)
 
 
@@ -70,6 +71,13 @@ def _running(kube: Kube) -> list[Part]:
         return plugins(kube.daemon_sets())
     except Forbidden:
         return []
+
+
+def config_namespace(running: Sequence[Part]) -> str:
+    """Where a plugin reads our ConfigMap, else where one runs, NVIDIA's own place first."""
+    reading = [part.namespace for part in running if NAME in part.config_maps]
+    places = [*reading, *(part.namespace for part in running)]
+    return NAMESPACE if NAMESPACE in (reading or places) or not places else places[0]
 
 
 def _gathered(promises: Sequence[Promise], kube: Kube, running: Sequence[Part]) -> Configs:
@@ -139,9 +147,15 @@ def _restart(change: Change, in_use: Sequence[str], running: Sequence[Part]) -> 
     return (info("plugin-restart-needed", message, hint=hint),)
 
 
-def _elsewhere(namespace: str, running: Sequence[Part]) -> tuple[Finding, ...]:
-    """Pods mount ConfigMaps of their own namespace alone."""
-    if not running or any(part.namespace == namespace for part in running):
+def unread(namespace: str, running: Sequence[Part]) -> tuple[Finding, ...]:
+    """Pods mount ConfigMaps of their own namespace alone, and those alone that they were told of."""
+    here = [part for part in running if part.namespace == namespace]
+    if running and not here:
+        message = f"the device plugin {running[0]} cannot read a ConfigMap of the namespace {namespace}"
+        return (warning("plugin-elsewhere", message, hint=f"fracgpu plugin apply --namespace {running[0].namespace}"),)
+    told = [part for part in here if part.config_maps]
+    if not told or any(NAME in part.config_maps for part in told):
         return ()
-    message = f"the device plugin {running[0]} cannot read a ConfigMap of the namespace {namespace}"
-    return (warning("plugin-elsewhere", message, hint=f"fracgpu plugin apply --namespace {running[0].namespace}"),)
+    message = f"the device plugin {told[0]} reads {', '.join(sorted(told[0].config_maps))}, and not {NAME}"
+    hint = "fracgpu plugin values has what tells its chart the name"
+    return (warning("plugin-elsewhere", message, hint=hint),)
