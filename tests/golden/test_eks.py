@@ -259,6 +259,13 @@ def test_karpenter_counts_what_the_cluster_autoscaler_does(path: Path) -> None:
     assert node_class["spec"].get("userData") == decoded.get(USER_DATA)
 
 
+def test_karpenter_keeps_labels_of_its_own_domains() -> None:
+    of = pool(machine="g5.xlarge", labels={"karpenter.sh/team": "vision", "team": "vision"})
+    _, notes = eks.render(Form.KARPENTER, eks.desired(of, None), of)
+    assert "spec.labels.karpenter.sh/team" in {note.field for note in notes}
+    assert "spec.labels.team" not in {note.field for note in notes}
+
+
 def test_karpenter_has_a_word_of_its_own_for_a_startup_taint() -> None:
     case = read(FOLDER / "mig-layout-operator-startup-taint.json")
     _, node_pool, _ = yaml.safe_load_all(rendered(case, Form.KARPENTER))

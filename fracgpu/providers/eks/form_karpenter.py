@@ -20,6 +20,7 @@ from fracgpu.providers.eks.facts import instance_types, startup_taints
 from fracgpu.providers.eks.form_gaps import gap, open_member
 from fracgpu.providers.eks.template import USER_DATA
 from fracgpu.providers.file_members import some
+from fracgpu.providers.kubernetes_syntax import in_domain
 from fracgpu.resolve import ResolvedPool
 from fracgpu.spec import Capacity
 from fracgpu.taints import Taint
@@ -27,6 +28,7 @@ from fracgpu.taints import Taint
 NODEPOOL_LABEL = "karpenter.sh/nodepool"
 _OVERLAY = "https://karpenter.sh/docs/concepts/nodeoverlays/"
 _GROUP = "karpenter.k8s.aws"
+_OWN_DOMAINS = ("karpenter.sh", _GROUP)
 _CAPACITY = {Capacity.ON_DEMAND: "on-demand", Capacity.SPOT: "spot", Capacity.RESERVED: "reserved"}
 
 
@@ -183,6 +185,8 @@ def _left_out(body: Json, template: Resource | None, pool: ResolvedPool) -> Iter
     if pool.capacity is Capacity.RESERVED and not (pool.eks.reservation or "").startswith("cr-"):
         message = "Karpenter selects reservations by their ids or tags, not by a resource group"
         yield gap(message, "spec.eks.reservation", hint="capacityReservationSelectorTerms of the EC2NodeClass")
+    for key in (one for one in body.get("labels", {}) if in_domain(one, *_OWN_DOMAINS)):
+        yield gap(f"Karpenter refuses labels of its own domains in a NodePool: {key}", f"spec.labels.{key}")
     for member in ("updateConfig", "nodeRepairConfig", "version"):
         if member in body:
             yield gap(f"Karpenter has another word for {member}, or none", f"spec.eks.{member}")
