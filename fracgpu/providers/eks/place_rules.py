@@ -48,7 +48,11 @@ def _is_zone(zone: str, region: str | None) -> bool:
 def _subnets(pool: ResolvedPool, facts: ClusterFacts) -> Iterator[Finding]:
     zones = tuple(sorted(set(zone_of(facts).values())))
     without = [zone for zone in pool.zones if zone not in zones]
-    if pool.zones and (without or not subnets_of(pool, facts)):
+    if pool.zones and facts.subnets and not zones:
+        message = "which zones the cluster's subnets are in may not be read, so none can be chosen by its zone"
+        hint = "allow ec2:DescribeSubnets, or name subnets by eks.subnets"
+        yield Finding("invalid-value", message, field="spec.zones", hint=hint)
+    elif pool.zones and (without or not subnets_of(pool, facts)):
         where = ", ".join(without or pool.zones)
         message = f"the cluster has no subnet in {where}, only in {', '.join(zones) or 'none'}"
         hint = "--zone with one of those, or name subnets by eks.subnets"

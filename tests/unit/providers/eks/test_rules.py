@@ -38,6 +38,7 @@ def case(
 WARN, NOTE = Level.WARNING, Level.INFO
 NO_ROLE = replace(FACTS, node_role=None)
 NO_SUBNETS = replace(FACTS, subnets=())
+NO_ZONES = replace(FACTS, zones=(), extra={})
 AUTO = replace(FACTS, extra={**FACTS.extra, "autoMode": True})
 TAG = "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu"
 
@@ -263,6 +264,7 @@ CASES = [
     case("nodes-over-quota", "spec.nodes.max", level=WARN, nodes={"min": 0, "max": 451}),
     case("capacity-unproven-at-zero", "spec.nodes.count", level=NOTE, nodes={"min": 0, "max": 2}),
     case("invalid-value", "spec.zones", "us-east-1a", zones=["us-east-1a", "us-east-1f"]),
+    case("invalid-value", "spec.zones", zones=["us-east-1a"], facts=NO_ZONES),
     *[
         case("invalid-value", f"spec.zones[{len(zones) - 1}]", zones=zones, facts=facts)
         for zones in (["a"], ["us-east-1"], ["us-east-1a", "eu-west-1a"], ["us-east-1b", "us-east-1b"], ["use1-az1"])
