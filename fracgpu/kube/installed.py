@@ -155,8 +155,9 @@ def _driver(promises: Sequence[Promise], daemon_sets: Sequence[Json]) -> Iterato
         yield warning("no-driver", message, hint=hint)
 
 
-DRIVER_SETS = re.compile(r"nvidia(-\w+)*-driver-(daemonset|installer)")
-"""The operator's, and Google's installer."""
+DRIVER_SETS = re.compile(r"nvidia-(?!dra-)(\w+-)*driver\b")
+"""The operator's, of either kind (nvidia-driver-daemonset, nvidia-gpu-driver-OS), and Google's installer; the DRA driver
+is none that a GPU runs by."""
 GOOGLES_INSTALLER = "Google's installer: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus#installing_drivers"
 
 

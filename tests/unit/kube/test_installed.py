@@ -147,9 +147,11 @@ def test_a_plugin_that_is_too_old(promised: Any, version: str, spec: dict[str, A
 
 def test_no_driver(promised: Any) -> None:
     promise = promised("aks", gpu="t4", aks={"driver": "None"})
-    driver = daemon_set("nvidia-driver-daemonset", "nvcr.io/nvidia/driver:595")
     assert codes([promise], [PLUGIN]) == ["no-driver"]
-    assert codes([promise], [PLUGIN, driver]) == []
+    for name in ("nvidia-driver-daemonset", "nvidia-gpu-driver-ubuntu22.04-6f5d8", "x-nvidia-latest-driver-installer"):
+        assert codes([promise], [PLUGIN, daemon_set(name, "nvcr.io/nvidia/driver:595")]) == []
+    other = daemon_set("nvidia-dra-driver-gpu-kubelet-plugin", "nvcr.io/nvidia/k8s-dra-driver-gpu:v25")
+    assert codes([promise], [PLUGIN, other]) == ["no-driver"]
     google = promised("gke", gpu="t4", gke={"driver": "None"})
     assert codes([google], [GKES]) == ["no-driver"]
     assert codes([google], [GKES, daemon_set("nvidia-driver-installer", "gke.gcr.io/x", "kube-system")]) == []
