@@ -156,8 +156,8 @@ def _driver(promises: Sequence[Promise], daemon_sets: Sequence[Json]) -> Iterato
 
 
 DRIVER_SETS = re.compile(r"nvidia-(?!dra-)(\w+-)*driver\b")
-"""The operator's, of either kind (nvidia-driver-daemonset, nvidia-gpu-driver-OS), and Google's installer; the DRA driver
-is none that a GPU runs by."""
+"""The operator's, of either kind (nvidia-driver-daemonset, nvidia-gpu-driver-OS), and Google's installer.
+No GPU runs by the DRA driver."""
 GOOGLES_INSTALLER = "Google's installer: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus#installing_drivers"
 
 
