@@ -11,13 +11,12 @@ import pytest
 from fracgpu.plan import creation
 from fracgpu.providers import Observed, Session, eks
 from tests.eks_pools import pool
-from tests.sandbox.conftest import free_port, sandbox, tool
-from tests.wire.test_eks_session import CLUSTER, MIG, connected
+from tests.wire.test_eks_session import CLUSTER, MIG, connected, running, sandbox
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Sandbox
 
-__all__ = ["free_port", "sandbox", "tool"]  # fixtures of another folder
+__all__ = ["running", "sandbox"]  # fixtures of another folder
 
 TEXT = """[settings.kubelet-device-plugins.nvidia]
 device-partitioning-strategy = "mig"

@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import boto3
@@ -40,12 +40,10 @@ from fracgpu.resolve import ClusterRef
 from fracgpu.sandbox import settings
 from fracgpu.sandbox.world import Cloud
 from tests.eks_pools import pool
-from tests.sandbox.conftest import free_port, sandbox, tool
+from tests.life import access
+from tests.sandbox.conftest import Sandbox, free_port, tool
 
-if TYPE_CHECKING:
-    from tests.sandbox.conftest import Sandbox
-
-__all__ = ["free_port", "sandbox", "tool"]  # fixtures of another folder
+__all__ = ["free_port", "tool"]  # fixtures of another folder
 
 CLUSTER = {"provider": "eks", "region": "us-east-1", "name": "sandbox"}
 REF = ClusterRef(eks.NAME, "sandbox", region="us-east-1")
@@ -124,7 +122,7 @@ class Tried:
 
 
 def connected(sandbox: Sandbox, **cluster: Any) -> Session:
-    return eks.connect(dataclasses.replace(REF, **cluster), Access(sandbox=True, aws_endpoint=sandbox.http))
+    return eks.connect(dataclasses.replace(REF, **cluster), access(sandbox))
 
 
 class AtOnce:
@@ -133,6 +131,22 @@ class AtOnce:
     @staticmethod
     def sleep(seconds: float) -> None:
         """No pause."""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Sandbox]:
+    """One sandbox and one way to it for all tests here: moto and botocore's clients take long to make."""
+    found = Sandbox()
+    yield found
+    found.server.end()
+
+
+@pytest.fixture
+def sandbox(running: Sandbox) -> Sandbox:
+    running.world.reset()
+    running.world.settings.clear()
+    running.world.operation_seconds = 0.0
+    return running
 
 
 @pytest.fixture
@@ -638,7 +652,8 @@ def test_zones_without_the_machine(tried: Tried) -> None:
     assert tried.session.preflight(pool("gpu", cluster=CLUSTER, **SHARED)) == []
     offering = {"cloud": "eks", "machine": "g5.xlarge", "zone": "us-east-1a", "on": False}
     settings.change(tried.sandbox.world, "offering", offering)
-    (found,) = connected(tried.sandbox).preflight(pool("gpu", cluster=CLUSTER, **SHARED))  # asked once a session
+    asked_anew = eks.connect(REF, Access(sandbox=True, aws_endpoint=tried.sandbox.http))
+    (found,) = asked_anew.preflight(pool("gpu", cluster=CLUSTER, **SHARED))
     assert (found.code, found.field) == ("not-offered-in-zone", "spec.machine")
     assert "us-east-1a" in found.message
     assert "us-east-1b" in found.nearest
