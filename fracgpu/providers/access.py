@@ -34,18 +34,27 @@ class Access:
     """One URL for EKS, EC2, IAM and STS; the sandbox has one."""
     _shared: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     _locks: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
-    _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
+    _lock: Any = field(default_factory=threading.RLock, compare=False, repr=False)
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What all sessions opened by this value have in common (an identity, a client, a region's offerings), made by
-        the first. Who wants the same waits for it, others do not; what `make` raises is kept by nobody.
+        """What all sessions opened by this value have in common (an identity, a client), made by the first; one thing
+        is made at a time, since making one imports much and is not for several threads.
 
         A run over hundreds of clusters signs in once and keeps one client a cloud and region, not one a cluster.
         """
         with self._lock:
-            making = self._locks.setdefault(key, threading.RLock())
-        with making:
             if key not in self._shared:
                 self._shared[key] = make()
             found: T = self._shared[key]
             return found
+
+    def answered(self, key: Hashable, ask: Callable[[], T]) -> T:
+        """What a cloud answers alike to all sessions (a region's offerings), asked by the first. Who wants the same
+        waits for it, others do not; what `ask` raises is kept by nobody."""
+        with self._lock:
+            asking = self._locks.setdefault(key, threading.Lock())
+        with asking:
+            if key not in self._shared:
+                self._shared[key] = ask()
+            answer: T = self._shared[key]
+            return answer

@@ -23,7 +23,7 @@ def preflight(arm: Arm, pool: ResolvedPool, location: str, access: Access) -> Se
     """
     base = f"/subscriptions/{arm.subscription}/providers/Microsoft.Compute"
     try:
-        sizes = access.shared(("aks skus", arm.subscription, location), lambda: _sizes(arm, f"{base}/skus", location))
+        sizes = access.answered(("aks skus", arm.subscription, location), lambda: _sizes(arm, f"{base}/skus", location))
         usages = list(arm.rows("Usage_List", f"{base}/locations/{location}/usages", **{"api-version": _USAGES}))
     except FracgpuError as error:
         missing = "not permitted" if isinstance(error, Forbidden) else error.message

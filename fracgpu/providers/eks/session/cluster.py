@@ -124,7 +124,7 @@ class ClusterView:
             )
             return frozenset(row["Location"] for row in rows)
 
-        return self._door.access.shared(("eks offers", self._door.region, wanted), ask_ec2)
+        return self._door.access.answered(("eks offers", self._door.region, wanted), ask_ec2)
 
     def kube_access(self) -> KubeAccess:
         """The cluster's endpoint, and a token that AWS's own identity is behind."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,16 +53,14 @@ class Door:
         return self.access.shared(("eks", service, self.region), lambda: self._client(service))
 
     def _client(self, service: str) -> Any:
-        """Making one is not for several threads, so that only one is made at a time."""
         sandbox = self.access.sandbox
-        with self.access.shared("eks: one client at a time", threading.Lock):
-            return self.session.create_client(
-                service,
-                region_name=self.region,
-                endpoint_url=self.endpoint,
-                config=_config(sandbox=sandbox),
-                **(_SANDBOX_KEYS if sandbox else {}),
-            )
+        return self.session.create_client(
+            service,
+            region_name=self.region,
+            endpoint_url=self.endpoint,
+            config=_config(sandbox=sandbox),
+            **(_SANDBOX_KEYS if sandbox else {}),
+        )
 
 
 def _config(*, sandbox: bool) -> Any:
