@@ -98,3 +98,14 @@ def test_a_node_that_lost_its_slices_has_none_to_give(promised: Any) -> None:
 def test_no_node_is_no_drift(promised: Any) -> None:
     found = usage(promised("aks", gpu="t4"), [], [])
     assert (found.to_json(), found.drift, found.nodes) == ({}, (), 0)
+
+
+def test_what_is_free_is_counted_node_by_node(promised: Any) -> None:
+    promise = promised("aks", gpu="t4", timeSlicing={"replicas": 4})
+    lost, sound, cordoned, unready = (node(name, promise, "4") for name in ("lost", "sound", "cordoned", "unready"))
+    lost["status"]["allocatable"] = {}
+    cordoned["spec"]["unschedulable"] = True
+    unready["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    pods = [pod("lost", container("3")), pod("sound", container("1")), pod("cordoned", container("1"))]
+    found = usage(promise, [lost, sound, cordoned, unready], pods)
+    assert found.to_json() == {GPU: {"total": 12, "used": 5, "free": 3}}
