@@ -44,7 +44,7 @@ class Taint(Model):
         return str(self)
 
 
-GPU_TAINT = ("nvidia.com/gpu", "present", TaintEffect.NO_SCHEDULE)
+GPU_TAINT = (GPU_TAINT_KEY, "present", TaintEffect.NO_SCHEDULE)
 """On every GPU pool unless the user says no. The value is `present` because the device-plugin chart's node feature
 discovery tolerates that value only (https://github.com/NVIDIA/k8s-device-plugin, values.yaml)."""
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
 from fracgpu.catalog.models import ProviderName
 from fracgpu.cli.cluster_sources import cluster_of, names_something
+from fracgpu.cli.consent import confirm_guess
 from fracgpu.cli.endpoints import access, by_kubeconfig
-from fracgpu.cli.globals import GLOBALS
 from fracgpu.cli.kubectl_context import access_by_context
 from fracgpu.cli.quickstart import begin_long_work
-from fracgpu.cli.streams import to_stderr
 from fracgpu.cluster import account
 from fracgpu.errors import Finding, Invalid, NotFound
 from fracgpu.kube.access import KubeAccess
-from fracgpu.manifest import Document
 from fracgpu.providers import Identity, Session, provider
 from fracgpu.providers.access import Access
 from fracgpu.resolve import ClusterRef, cluster_ref
@@ -110,62 +106,3 @@ def named_cluster(flags: Cluster, *, yes: bool = False) -> ClusterRef:
     if found is None:
         raise Invalid(findings)
     return found
-
-
-def confirm_guess(cluster: Cluster, *, yes: bool) -> None:
-    """A cluster that nobody named, the one of the current kubectl context, is asked about."""
-    name = f"{cluster.provider} cluster {cluster.name}"
-    confirm(
-        f"Use {name} of the current kubectl context?",
-        f"the cluster ({name}) is known from the kubectl context only",
-        yes=yes,
-    )
-
-
-def consent_to_clusters(documents: Sequence[Document], *, yes: bool) -> None:
-    """Before anything is sent: pools of the sandbox are refused elsewhere, and each cluster that nobody named is asked
-    about once."""
-    refuse_sandboxed(documents)
-    for cluster in guessed_clusters(documents):
-        confirm_guess(cluster, yes=yes)
-
-
-def refuse_sandboxed(documents: Sequence[Document]) -> None:
-    """Raises Invalid for pools that were exported from the sandbox, where another place is meant."""
-    if GLOBALS.sandbox:
-        return
-    findings = [_sandboxed(one) for one in documents if one.pool.sandbox]
-    if findings:
-        raise Invalid(findings)
-
-
-def _sandboxed(document: Document) -> Finding:
-    message = f"{document.pool.metadata.name or 'the pool'} was exported from the sandbox, and --sandbox was not said"
-    hint = "--sandbox; or take `sandbox: true` out of the file and name a cluster of your own"
-    return document.origin.place(Finding("conflicting-fields", message, field="sandbox", hint=hint))
-
-
-def guessed_clusters(documents: Sequence[Document]) -> list[Cluster]:
-    """The clusters that are known from the current kubectl context alone."""
-    found: list[Cluster] = []
-    for one in documents:
-        if one.guessed and one.pool.spec.cluster not in found:
-            found.append(one.pool.spec.cluster)
-    return found
-
-
-def interactive() -> bool:
-    """A person is there to be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def confirm(question: str, what: str, *, yes: bool) -> None:
-    """Ask, or take --yes for an answer. Raises Invalid `confirmation-required` where nobody can be asked or the answer
-    is no."""
-    if yes:
-        return
-    if not interactive() or GLOBALS.json:
-        raise Invalid.one("confirmation-required", f"{what}; nothing was sent", hint="--yes says yes")
-    to_stderr(f"{question} [y/N] \n")  # -q too: who is asked has to know
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Invalid.one("confirmation-required", "not confirmed; nothing was sent")

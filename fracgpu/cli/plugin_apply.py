@@ -10,7 +10,8 @@ import typer
 from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.choices import YesOption
-from fracgpu.cli.connect import confirm, connect
+from fracgpu.cli.connect import connect
+from fracgpu.cli.consent import confirm
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.plugin import PoolName

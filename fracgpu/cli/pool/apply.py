@@ -26,7 +26,7 @@ from fracgpu.cli.choices import (
     WithPluginOption,
     YesOption,
 )
-from fracgpu.cli.connect import consent_to_clusters
+from fracgpu.cli.consent import consent_to_clusters
 from fracgpu.cli.declared import declared, promised
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.output import Output, OutputOption

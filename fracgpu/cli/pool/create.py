@@ -16,8 +16,7 @@ from fracgpu.cli.choices import (
     WithPluginOption,
     YesOption,
 )
-from fracgpu.cli.connect import consent_to_clusters
-from fracgpu.cli.consent import choose_machine
+from fracgpu.cli.consent import choose_machine, consent_to_clusters
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption

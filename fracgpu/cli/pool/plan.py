@@ -17,7 +17,7 @@ from fracgpu.cli.choices import (
     ReplaceOption,
     StrictOption,
 )
-from fracgpu.cli.connect import guessed_clusters, refuse_sandboxed
+from fracgpu.cli.consent import guessed_clusters, refuse_sandboxed
 from fracgpu.cli.declared import Declared, declared
 from fracgpu.cli.output import Output, OutputOption
 from fracgpu.cli.pool.plan_parts import plan_in_parts

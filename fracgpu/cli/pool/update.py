@@ -8,7 +8,8 @@ from typing import Annotated, NamedTuple
 import typer
 
 from fracgpu.cli.choices import ReplaceOption, WaitOption, YesOption
-from fracgpu.cli.connect import consent_to_clusters, named_cluster
+from fracgpu.cli.connect import named_cluster
+from fracgpu.cli.consent import consent_to_clusters
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.output import Output, OutputOption

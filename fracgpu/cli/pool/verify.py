@@ -10,7 +10,8 @@ from fracgpu.catalog.load import load
 from fracgpu.cli import output
 from fracgpu.cli.again import cluster_words
 from fracgpu.cli.choices import YesOption
-from fracgpu.cli.connect import confirm, connect, consent_to_clusters
+from fracgpu.cli.connect import connect
+from fracgpu.cli.consent import confirm, consent_to_clusters
 from fracgpu.cli.duration import TimeoutOption, seconds
 from fracgpu.cli.flags import SpecFlags, with_spec
 from fracgpu.cli.globals import GLOBALS
