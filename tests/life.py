@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -180,8 +180,8 @@ def _name(pool: NodePool) -> str:
 
 
 def access(sandbox: Sandbox) -> Access:
-    """The way to a sandbox; one for all hands on it, since clients of an SDK take long to make."""
-    return _ACCESS.setdefault(sandbox, _access(sandbox))
+    """The way to a sandbox, with the clients that all hands on it have in common, since they take long to make."""
+    return replace(_ACCESS.setdefault(sandbox, _access(sandbox)), _answers={}, _locks={})
 
 
 _ACCESS: WeakKeyDictionary[Sandbox, Access] = WeakKeyDictionary()

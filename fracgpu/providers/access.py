@@ -33,6 +33,7 @@ class Access:
     aws_endpoint: str | None = None
     """One URL for EKS, EC2, IAM and STS; the sandbox has one."""
     _shared: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+    _answers: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     _locks: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.RLock, compare=False, repr=False)
 
@@ -54,7 +55,7 @@ class Access:
         with self._lock:
             asking = self._locks.setdefault(key, threading.Lock())
         with asking:
-            if key not in self._shared:
-                self._shared[key] = ask()
-            answer: T = self._shared[key]
+            if key not in self._answers:
+                self._answers[key] = ask()
+            answer: T = self._answers[key]
             return answer

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from fracgpu.errors import ExistsDifferently, ImmutableField, NotFound, NotOurs
+from fracgpu.errors import ExistsDifferently, FracgpuError, ImmutableField, NotFound, NotOurs, Quota, Stock
 from fracgpu.operations.outcome import Outcome
 from fracgpu.operations.planning import Choices
 from fracgpu.plan import Action
 from fracgpu.providers import MANAGED, Phase
+from fracgpu.sandbox.settings import change
 from fracgpu.spec import NodePool
 from tests.life import MACHINES, MINUTE, Hand, spec
+from tests.sandbox.conftest import Sandbox
 
 OTHER_MACHINES = {"aks": "Standard_NC8as_T4_v3", "eks": "g5.2xlarge"}
 
@@ -176,3 +178,27 @@ def test_a_run_that_was_left_is_picked_up(hand: Hand) -> None:
 def test_machines(hand: Hand) -> None:
     assert hand.create(spec(hand.cloud)).pool is not None
     assert hand.read()["machine"] == MACHINES[hand.cloud]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "error"),
+    [
+        ("quota", {"cloud": "aks", "metric": "cores", "limit": 2}, Quota),
+        ("quota", {"cloud": "aks", "metric": "Standard NCASv3_T4 Family", "limit": 2}, Quota),
+        ("offering", {"cloud": "aks", "machine": MACHINES["aks"], "zone": "eastus", "on": False}, Stock),
+    ],
+)
+def test_what_the_cloud_would_refuse_is_told_before_anything_is_sent(
+    world: Sandbox, kind: str, fields: dict[str, Any], error: type[FracgpuError]
+) -> None:
+    hand = Hand(world, "aks")
+    change(world.world, kind, fields)
+    try:
+        with pytest.raises(error) as told:
+            hand.create(spec("aks"))
+    finally:
+        world.world.settings.clear()
+    assert told.value.exit_code == 5
+    assert told.value.hint
+    assert "call" not in told.value.detail
+    assert hand.operations() == 0
