@@ -16,7 +16,7 @@ from fracgpu.spec import NodePool
 from tests.life import CLOUDS, MINUTE, Hand, spec
 from tests.sandbox.conftest import Sandbox
 
-FEW = settings(max_examples=4, stateful_step_count=8, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=6, stateful_step_count=10, suppress_health_check=list(HealthCheck))
 KEYS = st.sampled_from(["team", "tier"])
 WORDS = st.sampled_from(["a", "b"])
 COUNTS = st.integers(1, 4)
@@ -122,15 +122,23 @@ POOLS = st.fixed_dictionaries(
 )
 
 
+CUTS: dict[str, dict[str, Any]] = {
+    "gke": {"machine": "a2-highgpu-1g", "sharing": {"mig": {"profile": "1g.5gb"}, "mps": {"replicas": 2}}},
+    "aks": {"machine": "Standard_NC24ads_A100_v4", "sharing": {"mig": {"profile": "2g.20gb", "strategy": "mixed"}}},
+    "eks": {"machine": "p4d.24xlarge", "sharing": {"mig": {"layout": {"3g.20gb": 1, "2g.10gb": 2}}}},
+}
+"""A pool of each cloud whose GPUs are cut; on EKS by a launch template of its own."""
+
+
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_applied_it_plans_to_nothing_and_so_does_its_export(running: Sandbox, cloud: str) -> None:
-    @settings(max_examples=8, suppress_health_check=list(HealthCheck))
-    @given(POOLS)
-    def holds(members: dict[str, Any]) -> None:
+    @settings(max_examples=12, suppress_health_check=list(HealthCheck))
+    @given(POOLS, st.booleans())
+    def holds(members: dict[str, Any], cut: bool) -> None:
         running.world.reset()
         running.world.operation_seconds = 0
         hand = Hand(running, cloud)
-        pool = spec(cloud, **members)
+        pool = spec(cloud, **{**members, **(CUTS[cloud] if cut else {})})
         hand.apply(pool)
         assert hand.apply(pool).outcome is Outcome.UNCHANGED
         exported = NodePool.model_validate({"metadata": {"name": "gpu"}, "spec": hand.read()})
