@@ -50,7 +50,8 @@ def _show(event: Event, last: str, live: bool) -> str:
     said = f"{event.pool}: {event.message}"
     if GLOBALS.quiet or (said == last and not live):
         return said
-    elapsed = f" ({duration(event.elapsed)})"
+    usual = f", usually {duration(event.usual)}" if event.usual else ""
+    elapsed = f" ({duration(event.elapsed)}{usual})"
     to_stderr(f"{CLEAR}{said}{elapsed}" if live else f"{said}{elapsed}\n")
     return said
 

@@ -23,6 +23,8 @@ class Event:
     deadline: float | None = None
     """Seconds that are left before the wait is given up; None without a limit."""
     percent: int | None = None
+    usual: float | None = None
+    """Seconds that the operation usually takes, by the cloud's own record; None where nobody knows."""
 
 
 class Outcome(StrEnum):

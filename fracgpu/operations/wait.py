@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Wait:
     again: str
     clock: Clock
     began: float
+    usual: float | None = None
+    """What is being waited for usually takes so many seconds; None where nobody knows."""
 
     @classmethod
     def start(cls, pool: str, cluster: ClusterRef, limit: float, again: str, clock: Clock | None = None) -> Wait:
@@ -59,7 +62,7 @@ class Wait:
         return self.limit - self.elapsed
 
     def event(self, message: str, percent: int | None = None) -> Event:
-        return Event(self.pool, self.cluster, message, self.elapsed, self.left, percent)
+        return Event(self.pool, self.cluster, message, self.elapsed, self.left, percent, self.usual)
 
     def rest(self, since: float, wish: float | None = None) -> float:
         """Sleep until the next look at what began at `since`. Raises TimedOut when the limit comes first.
@@ -159,10 +162,20 @@ def until_finished(session: Session, operation: Operation, wait: Wait) -> Genera
     since = wait.clock.now()
     while True:
         progress = yield from looked(lambda: session.watch(operation), wait)
+        if not progress.done and wait.usual is None:
+            wait.usual = _usual(session, operation)
         yield wait.event(progress.message, progress.percent)
         if progress.done:
+            wait.usual = None
             return
         wait.rest(since, progress.next_look)
+
+
+def _usual(session: Session, operation: Operation) -> float | None:
+    """Nice to know, and no reason to fail."""
+    with contextlib.suppress(FracgpuError):
+        return session.usual(operation.kind)
+    return None
 
 
 def at_rest(session: Session, wait: Wait) -> Generator[Event, None, Observed | None]:

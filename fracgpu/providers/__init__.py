@@ -208,6 +208,9 @@ class Session(Protocol):
     def operations(self, pool: str) -> Sequence[Operation]:
         """What is in flight for a pool, so that a second run can pick it up."""
 
+    def usual(self, kind: OperationKind) -> float | None:
+        """Seconds that such operations have lately taken here, by the cloud's own record; None where it keeps none."""
+
     def watch(self, operation: Operation) -> Progress:
         """One look at an operation; never sleeps. Raises what the operation ended in: PoolFailed, Quota, Stock ..."""
 

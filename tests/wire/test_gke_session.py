@@ -18,6 +18,7 @@ from fracgpu.errors import (
     Invalid,
     NotFound,
     NotSignedIn,
+    PoolFailed,
     StalePlan,
     Stock,
     Throttled,
@@ -321,6 +322,18 @@ def test_refusals(verb: str, how: dict[str, Any], code: str, exit_code: int, ses
     assert begun(slow) == before
     slow.world.faults.clear()
     finish(session, session.apply(change), slow)
+
+
+def test_the_usual_time_is_that_of_operations_that_ended_well(session: Session, slow: Sandbox) -> None:
+    assert session.usual(OperationKind.CREATE) is None
+    made(session, slow)
+    slow.world.operation_seconds = HOUR / 4
+    fault(slow, "DeleteNodePool", outcome="failed")
+    with pytest.raises(PoolFailed):
+        finish(session, session.apply(deletion(desired(), "")), slow)
+    another = connected(slow)
+    assert another.usual(OperationKind.CREATE) == pytest.approx(HOUR)
+    assert another.usual(OperationKind.DELETE) is None
 
 
 def test_throttling_says_for_how_long(session: Session, slow: Sandbox) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+from statistics import median
+
 from fracgpu.errors import FracgpuError
 from fracgpu.plan import Json, Resource
 from fracgpu.providers import FLEET, MANAGED, Observed, OperationKind, Phase, PoolStatus, Progress
@@ -78,6 +82,30 @@ def operation_problem(operation: Json, pool: str | None) -> FracgpuError | None:
     message = (error or {}).get("message") or first.get("message") or operation.get("statusMessage", "it failed")
     code = first.get("code") or first.get("canonicalCode") or str((error or {}).get("code", "UNKNOWN"))
     return ended(Said(str(code), message, request_id=operation.get("name")), pool, first.get("code"))
+
+
+RECENT = 20
+"""Operations of which the usual time is told."""
+
+
+def usual_seconds(operations: Iterable[Json], kind: OperationKind) -> float | None:
+    """How long the latest operations of a kind took in the median, those that ended well; None where there are none."""
+    ended = [
+        one
+        for one in operations
+        if one.get("status") == "DONE"
+        and KINDS.get(one.get("operationType", "")) is kind
+        and operation_problem(one, None) is None
+        and one.get("startTime")
+        and one.get("endTime")
+    ]
+    ended.sort(key=lambda one: str(one["endTime"]))
+    return median(map(_took, ended[-RECENT:])) if ended else None
+
+
+def _took(operation: Json) -> float:
+    began, end = (datetime.fromisoformat(operation[name]) for name in ("startTime", "endTime"))
+    return (end - began).total_seconds()
 
 
 def looked_at(operation: Json) -> Progress:

@@ -94,6 +94,10 @@ class AksSession:
         kind = KINDS.get(seen.status.phase) if seen else None
         return (Operation(f"{pool}/{kind}", kind, pool, self._cluster),) if kind else ()
 
+    def usual(self, kind: OperationKind) -> float | None:  # noqa: ARG002 - of none
+        """None: the cloud keeps no record of operations that have ended."""
+        return None
+
     def watch(self, operation: Operation) -> Progress:
         """One look: at the operation where its URL is known, else at the pool.
 

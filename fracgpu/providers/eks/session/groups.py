@@ -126,6 +126,10 @@ class EksSession:
                 case _:
                     return ()
 
+    def usual(self, kind: OperationKind) -> float | None:  # noqa: ARG002 - of none
+        """None: the cloud keeps no record of operations that have ended."""
+        return None
+
     def watch(self, operation: Operation) -> Progress:
         """One look. Begins the next call of an update, and the end of a deletion, when it is time.
 

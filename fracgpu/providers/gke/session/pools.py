@@ -26,7 +26,7 @@ from fracgpu.providers.gke.session.api import Api
 from fracgpu.providers.gke.session.chain import Chain
 from fracgpu.providers.gke.session.channel import Tokens
 from fracgpu.providers.gke.session.cluster import ClusterView
-from fracgpu.providers.gke.status import KINDS, looked_at, observed, operation_problem
+from fracgpu.providers.gke.status import KINDS, looked_at, observed, operation_problem, usual_seconds
 from fracgpu.providers.gke.steps import Step, next_step
 from fracgpu.providers.meanwhile import check_fresh, check_same
 from fracgpu.resolve import ClusterRef, ResolvedPool
@@ -43,6 +43,7 @@ class GkeSession:
         self._cluster = cluster
         self._view = ClusterView(api, cluster, tokens, plain=plain)
         self._chains: dict[str, Chain] = {}
+        self._ended: Sequence[Json] | None = None
 
     def preflight(self, pool: ResolvedPool) -> Sequence[Finding]:
         """Version and image that the location does not offer. Quota is in the Compute API and is not looked at."""
@@ -95,14 +96,24 @@ class GkeSession:
 
     def operations(self, pool: str) -> Sequence[Operation]:
         """What is in flight for a pool."""
-        parent = f"projects/{self._cluster.project}/locations/{self._cluster.location}"
-        answer = self._api.read("ListOperations", {"parent": parent})
         target = f"/clusters/{self._cluster.name}/nodePools/{pool}"
         return tuple(
             self._operation(one, KINDS.get(one.get("operationType", ""), OperationKind.OTHER), pool)
-            for one in answer.get("operations", ())
+            for one in self._operations()
             if one.get("status") != "DONE" and one.get("targetLink", "").endswith(target)
         )
+
+    def _operations(self) -> Sequence[Json]:
+        """All operations of the location that Google still knows."""
+        parent = f"projects/{self._cluster.project}/locations/{self._cluster.location}"
+        found: Sequence[Json] = self._api.read("ListOperations", {"parent": parent}).get("operations", ())
+        return found
+
+    def usual(self, kind: OperationKind) -> float | None:
+        """As long as the location's operations of that kind have lately taken that ended well; asked once."""
+        if self._ended is None:
+            self._ended = self._operations()
+        return usual_seconds(self._ended, kind)
 
     def watch(self, operation: Operation) -> Progress:
         """One look. Where an update has further steps, the next is begun once one has ended.
