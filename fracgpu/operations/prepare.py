@@ -121,9 +121,8 @@ def raise_errors(findings: Sequence[Finding], *, strict: bool = False) -> None:
     warnings = [finding for finding in findings if finding.level is Level.WARNING]
     if strict and warnings:
         words = "a warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
-        first = Finding(
-            "warnings-as-errors", f"{words}, and --strict was said: {warnings[0].message}", field=warnings[0].field
-        )
+        message, hint = f"{words}, and --strict was said: {warnings[0].message}", "mend it, or leave --strict out"
+        first = Finding("warnings-as-errors", message, field=warnings[0].field, hint=hint)
         raise Invalid([first, *warnings])
 
 

@@ -62,7 +62,7 @@ def _meant(name: str | None, flags: SpecFlags, *, yes: bool) -> tuple[Promise | 
         consent_to_clusters([document], yes=yes)
         return promise, promise.pool.cluster, promise.name
     if name is None:
-        raise Invalid.one("usage", "which pool? give its NAME, or -f FILE")
+        raise Invalid.one("usage", "which pool? give its NAME, or -f FILE", hint="fracgpu pool list")
     return None, cluster_meant(flags, yes=yes), name
 
 

@@ -46,7 +46,8 @@ def progress_of(seen: Observed | None, operation: Operation) -> Progress:
     if seen is None:
         raise NotFound(f"the pool {operation.pool} is gone", hint="fracgpu pool list --all")
     if seen.status.phase is Phase.FAILED:
-        raise seen.status.problem or PoolFailed(f"{seen.name} has failed")
+        hint = f"fracgpu pool create {seen.name} --recreate, or fracgpu pool delete {seen.name}"
+        raise seen.status.problem or PoolFailed(f"{seen.name} has failed", hint=hint)
     kind = KINDS.get(seen.status.phase)
     return Progress(False, f"AKS: {_DOING[kind]}") if kind else Progress(True, "AKS: the pool is at rest")
 
@@ -56,4 +57,5 @@ def _deletion(seen: Observed | None, operation: Operation) -> Progress:
         return Progress(True, "AKS: the pool is gone")
     if seen.status.phase is Phase.DELETING:
         return Progress(False, f"AKS: {_DOING[OperationKind.DELETE]}")
-    raise seen.status.problem or PoolFailed(f"{operation.pool} is still there, and no longer being deleted")
+    message = f"{operation.pool} is still there, and no longer being deleted"
+    raise seen.status.problem or PoolFailed(message, hint=f"fracgpu pool delete {operation.pool} begins anew")
