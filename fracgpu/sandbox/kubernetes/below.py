@@ -27,7 +27,7 @@ def create(life: Life, target: Target, request: Request) -> Response:
             life.store.get(target.resource, target.key)
             return json_bytes(encode(token(asked.body_of(request))), 201)
         case "exec" | "attach" | "portforward" | "proxy":
-            return nothing_runs(life, target, request)
+            return nothing_runs(life, target)
         case _:
             raise status.method_not_allowed()
     return json_bytes(encode(_CREATED), 201)

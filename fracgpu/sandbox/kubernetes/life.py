@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.kinds import Kinds
 from fracgpu.sandbox.kubernetes.resources import Resource
-from fracgpu.sandbox.kubernetes.store import Key, Store, timestamp
+from fracgpu.sandbox.kubernetes.store import Key, Store
 from fracgpu.sandbox.world import Cloud, Cluster, Json, NodeShape, World
 
 EVENTS = 5000
@@ -143,7 +143,7 @@ class Life:
             involved["namespace"] = metadata["namespace"]
         number = abs(hash((metadata.get("uid"), reason, message))) % 16**16
         key = Key(namespace, f"{metadata['name']}.{number:016x}")
-        before, when = self.store.find(resources.EVENTS, key), timestamp(self.store.lag)
+        before, when = self.store.find(resources.EVENTS, key), self.store.stamp()
         if before:
             self.store.replace(resources.EVENTS, {**before, "count": before["count"] + 1, "lastTimestamp": when})
             return
@@ -189,12 +189,12 @@ def of(world: World, cluster: Cluster) -> Life:
     return life
 
 
-def with_conditions(conditions: Iterable[Json], *new: Json) -> list[Json]:
+def with_conditions(conditions: Iterable[Json], *new: Json, when: str) -> list[Json]:
     """The conditions with those of the new types replaced; a transition time is kept where the status is the same."""
     found = {condition["type"]: condition for condition in conditions}
     for condition in new:
         before = found.get(condition["type"])
         same = before is not None and before["status"] == condition["status"]
         since = before.get("lastTransitionTime") if same and before else None
-        found[condition["type"]] = {**condition, "lastTransitionTime": since or timestamp()}
+        found[condition["type"]] = {**condition, "lastTransitionTime": since or when}
     return list(found.values())

@@ -36,7 +36,7 @@ def get(life: Life, target: Target, request: Request) -> Response:
     if target.subresource == "log":
         return Response(log_of(entry.object), content_type="text/plain")
     if target.subresource in NEEDS_A_CONTAINER:
-        return nothing_runs(life, target, request)
+        return nothing_runs(life, target)
     if table.wanted(request.headers.get("Accept", "")):
         return json_bytes(encode(_table(target, [entry], {"resourceVersion": str(entry.version)}, request)))
     return json_bytes(entry.encoded())
@@ -60,7 +60,7 @@ NEEDS_A_CONTAINER = {
 """What is asked of a container itself, and what that is."""
 
 
-def nothing_runs(life: Life, target: Target, request: Request) -> Response:  # noqa: ARG001
+def nothing_runs(life: Life, target: Target) -> Response:
     """Refuse what a container would have to do; 404 comes first, for a pod that is not there."""
     life.store.get(target.resource, target.key)
     raise status.nothing_runs(str(target.name), NEEDS_A_CONTAINER[target.subresource])

@@ -88,6 +88,10 @@ class Store:
         self.lag = 0.0
         """How many seconds ago what is being written happened."""
 
+    def stamp(self) -> str:
+        """When what is being written happened."""
+        return timestamp(self.lag)
+
     def _kind(self, resource: Resource) -> _Kind:
         found = self._kinds.get(resource)
         if found is None:
@@ -131,7 +135,7 @@ class Store:
         if key in self._kind(resource).objects:
             raise status.already_exists(resource, key.name)
         metadata.setdefault("uid", str(uuid.uuid4()))
-        metadata.setdefault("creationTimestamp", timestamp(self.lag))
+        metadata.setdefault("creationTimestamp", self.stamp())
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
         return self._put(resource, key, {**head, **body, "metadata": metadata}, None)
 

@@ -87,7 +87,7 @@ def update(life: Life, target: Target, request: Request) -> Response:
     """PUT: the whole object, or a subresource of it."""
     before = life.store.get(target.resource, target.key)
     if target.subresource in NEEDS_A_CONTAINER:
-        return nothing_runs(life, target, request)
+        return nothing_runs(life, target)
     body = asked.body_of(request)
     if target.subresource == "scale":
         return _rescale(life, target, before, body, request)
@@ -110,7 +110,7 @@ def patch_(life: Life, target: Target, request: Request) -> Response:
     if kind not in PATCHES:
         raise status.unsupported_media(PATCHES)
     if target.subresource in NEEDS_A_CONTAINER:
-        return nothing_runs(life, target, request)
+        return nothing_runs(life, target)
     if kind == APPLY_PATCH:
         return _apply(life, target, request)
     change = asked.any_body(request, PATCHES)

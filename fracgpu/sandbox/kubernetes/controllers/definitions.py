@@ -15,10 +15,10 @@ def run(life: Life, batch: Batch) -> None:
         for key, _ in list(life.store.entries(resource)):
             life.store.delete(resource, key)
     for definition in definitions:
-        life.store.replace(resources.DEFINITIONS, {**definition, "status": _status(definition)})
+        life.store.replace(resources.DEFINITIONS, {**definition, "status": _status(definition, life.store.stamp())})
 
 
-def _status(definition: Json) -> Json:
+def _status(definition: Json, when: str) -> Json:
     spec = definition["spec"]
     names = {"singular": spec["names"]["kind"].lower(), "listKind": spec["names"]["kind"] + "List", **spec["names"]}
     rows = [
@@ -32,7 +32,7 @@ def _status(definition: Json) -> Json:
     ]
     before = definition.get("status") or {}
     return {
-        "conditions": with_conditions(before.get("conditions") or (), *rows),
+        "conditions": with_conditions(before.get("conditions") or (), *rows, when=when),
         "acceptedNames": names,
         "storedVersions": [version["name"] for version in spec["versions"] if version.get("storage")],
     }

@@ -34,7 +34,7 @@ def follow(life: Life, owner: Json) -> None:
     else:
         _scale(life, owner, present, replicas, revision)
     marked = {**metadata, "annotations": {**(metadata.get("annotations") or {}), REVISION: str(revision)}}
-    status = _status(owner, present or {}, replicas)
+    status = _status(owner, present or {}, replicas, life.store.stamp())
     life.store.replace(resources.DEPLOYMENTS, {**owner, "metadata": marked, "status": status})
 
 
@@ -90,7 +90,7 @@ def _replica_set(owner: Json, name: str, replicas: int, revision: int) -> Json:
     }
 
 
-def _status(owner: Json, present: Json, replicas: int) -> Json:
+def _status(owner: Json, present: Json, replicas: int, when: str) -> Json:
     counted = present.get("status") or {}
     ready, made = counted.get("readyReplicas", 0), counted.get("replicas", 0)
     enough = ready >= replicas
@@ -105,7 +105,7 @@ def _status(owner: Json, present: Json, replicas: int) -> Json:
         "availableReplicas": ready,
         "unavailableReplicas": max(replicas - ready, 0),
         "observedGeneration": owner["metadata"].get("generation", 1),
-        "conditions": with_conditions((owner.get("status") or {}).get("conditions") or (), *rows),
+        "conditions": with_conditions((owner.get("status") or {}).get("conditions") or (), *rows, when=when),
     }
 
 

@@ -7,7 +7,7 @@ import hashlib
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.life import Batch, Life, Machine, with_conditions
 from fracgpu.sandbox.kubernetes.quantity import requests_of
-from fracgpu.sandbox.kubernetes.store import Key, timestamp
+from fracgpu.sandbox.kubernetes.store import Key
 from fracgpu.sandbox.world import Cloud, Json
 
 GKE_SHARING = "cloud.google.com/gke-gpu-sharing-strategy"
@@ -101,7 +101,12 @@ def _gke_refusal(machine: Machine) -> str | None:
 
 def _reject(life: Life, pod: Json, why: str) -> None:
     message = f"Pod was rejected: {why}"
-    status = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": message, "startTime": timestamp()}
+    status = {
+        "phase": "Failed",
+        "reason": "UnexpectedAdmissionError",
+        "message": message,
+        "startTime": life.store.stamp(),
+    }
     life.store.replace(resources.PODS, {**pod, "status": {**pod["status"], **status}})
     life.event(pod, "UnexpectedAdmissionError", why, warning=True, by="kubelet")
 
@@ -123,12 +128,12 @@ def _statuses(pod: Json, part: str, state: Json, ready: bool) -> list[Json]:
     ]
 
 
-def _conditions(pod: Json, ready: bool, reason: str = "") -> list[Json]:
+def _conditions(life: Life, pod: Json, ready: bool, reason: str = "") -> list[Json]:
     status = "True" if ready else "False"
     why = {"reason": reason} if reason else {}
     rows = [{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": "True"}]
     rows += [{"type": name, "status": status, **why} for name in ("ContainersReady", "Ready")]
-    return with_conditions(pod["status"].get("conditions") or (), *rows)
+    return with_conditions(pod["status"].get("conditions") or (), *rows, when=life.store.stamp())
 
 
 def running(life: Life, pod: Json) -> None:
@@ -136,16 +141,16 @@ def running(life: Life, pod: Json) -> None:
     if pod["status"].get("phase") == "Running" and not pod["status"].get("message"):
         return
     digest = hashlib.sha256(pod["metadata"]["uid"].encode()).digest()
-    done = {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": timestamp()}}
+    done = {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": life.store.stamp()}}
     status: Json = {
         "phase": "Running",
-        "conditions": _conditions(pod, True),
+        "conditions": _conditions(life, pod, True),
         "hostIP": "10.224.0.4",
         "podIP": f"10.244.{digest[0]}.{digest[1]}",
         "podIPs": [{"ip": f"10.244.{digest[0]}.{digest[1]}"}],
-        "startTime": pod["status"].get("startTime") or timestamp(),
+        "startTime": pod["status"].get("startTime") or life.store.stamp(),
         "qosClass": pod["status"].get("qosClass", "BestEffort"),
-        "containerStatuses": _statuses(pod, "containers", {"running": {"startedAt": timestamp()}}, True),
+        "containerStatuses": _statuses(pod, "containers", {"running": {"startedAt": life.store.stamp()}}, True),
     }
     if pod["spec"].get("initContainers"):
         status["initContainerStatuses"] = _statuses(pod, "initContainers", done, True)
@@ -154,11 +159,11 @@ def running(life: Life, pod: Json) -> None:
 
 def _end(life: Life, pod: Json) -> None:
     """A pod that is meant to end has ended well."""
-    done = {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": timestamp()}}
+    done = {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": life.store.stamp()}}
     status = {
         **pod["status"],
         "phase": "Succeeded",
-        "conditions": _conditions(pod, False, "PodCompleted"),
+        "conditions": _conditions(life, pod, False, "PodCompleted"),
         "containerStatuses": _statuses(pod, "containers", done, False),
     }
     life.store.replace(resources.PODS, {**pod, "status": status})
@@ -175,7 +180,7 @@ def crash_loop(life: Life, pod: Json, container: str, why: str) -> None:
         **pod["status"],
         "phase": "Pending",
         "message": why,
-        "conditions": _conditions(pod, False, "ContainersNotReady"),
+        "conditions": _conditions(life, pod, False, "ContainersNotReady"),
         "initContainerStatuses": init,
         "containerStatuses": _statuses(pod, "containers", waiting, False),
     }

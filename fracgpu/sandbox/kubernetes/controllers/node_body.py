@@ -7,7 +7,6 @@ import uuid
 
 from fracgpu.sandbox.kubernetes.discovery import GIT_VERSIONS
 from fracgpu.sandbox.kubernetes.life import Life, Machine, with_conditions
-from fracgpu.sandbox.kubernetes.store import timestamp
 from fracgpu.sandbox.world import Cloud, Json, Pool
 
 KI = 1024 * 1024
@@ -40,7 +39,7 @@ def new_node(life: Life, pool: Pool, machine: Machine, zone: str) -> Json:
             "addresses": _addresses(machine),
             "capacity": capacity,
             "allocatable": _allocatable(capacity),
-            "conditions": _conditions(),
+            "conditions": _conditions(life.store.stamp()),
             "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
             "images": [],
             "nodeInfo": _info(cloud, pool, machine),
@@ -109,7 +108,7 @@ def _allocatable(capacity: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _conditions() -> list[Json]:
+def _conditions(when: str) -> list[Json]:
     no_network = (
         "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
         "message:Network plugin returns error: cni plugin not initialized"
@@ -121,10 +120,10 @@ def _conditions() -> list[Json]:
         ("Ready", "False", "KubeletNotReady", no_network),
     ]
     conditions = [
-        {"type": name, "status": status, "reason": reason, "message": text, "lastHeartbeatTime": timestamp()}
+        {"type": name, "status": status, "reason": reason, "message": text, "lastHeartbeatTime": when}
         for name, status, reason, text in rows
     ]
-    return with_conditions([], *conditions)
+    return with_conditions([], *conditions, when=when)
 
 
 def _address(machine: Machine) -> str:

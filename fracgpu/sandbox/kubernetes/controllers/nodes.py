@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fracgpu.sandbox.kubernetes import resources
 from fracgpu.sandbox.kubernetes.controllers.node_body import new_node
 from fracgpu.sandbox.kubernetes.life import Batch, Life, Machine, with_conditions
-from fracgpu.sandbox.kubernetes.store import Key, timestamp
+from fracgpu.sandbox.kubernetes.store import Key
 from fracgpu.sandbox.world import Cloud, Json, NodeShape, Pool
 
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -96,15 +96,15 @@ def _add(life: Life, pool: Pool, nodes: PoolNodes, index: int) -> str:
     machine = Machine(name, pool.name, index, nodes.shape, born + life.moment)
     life.machines[name] = machine
     life.store.create(resources.NODES, new_node(life, pool, machine, zone))
-    life.store.create(resources.LEASES, _lease(name))
+    life.store.create(resources.LEASES, _lease(name, life.store.stamp()))
     life.wake_at(machine.ready_at)
     _override(life, machine)
     return name
 
 
-def _lease(node: str) -> Json:
+def _lease(node: str, when: str) -> Json:
     """The node's sign of life; it is never renewed, since nothing here waits for it."""
-    spec = {"holderIdentity": node, "leaseDurationSeconds": 40, "renewTime": timestamp()[:-1] + ".000000Z"}
+    spec = {"holderIdentity": node, "leaseDurationSeconds": 40, "renewTime": when[:-1] + ".000000Z"}
     return {"metadata": {"name": node, "namespace": LEASES}, "spec": spec}
 
 
@@ -172,7 +172,8 @@ def _set_ready(life: Life, machine: Machine, ready: bool) -> None:
     if not ready:
         taints.append({"key": NOT_READY, "effect": "NoSchedule"})
     spec = {name: value for name, value in node["spec"].items() if name != "taints"}
-    status = {**node["status"], "conditions": with_conditions(node["status"]["conditions"], condition)}
+    when = life.store.stamp()
+    status = {**node["status"], "conditions": with_conditions(node["status"]["conditions"], condition, when=when)}
     body = {**node, "spec": {**spec, "taints": taints} if taints else spec, "status": status}
     if life.store.replace(resources.NODES, body) is not node:
         reason = "NodeReady" if ready else "NodeNotReady"

@@ -117,7 +117,9 @@ def _message(count: int, reasons: Counter[str], helpful: int) -> str:
 
 
 def _bind(life: Life, pod: Json, node: str) -> None:
-    conditions = with_conditions(pod["status"].get("conditions") or (), {"type": "PodScheduled", "status": "True"})
+    conditions = with_conditions(
+        pod["status"].get("conditions") or (), {"type": "PodScheduled", "status": "True"}, when=life.store.stamp()
+    )
     status = {**pod["status"], "conditions": conditions}
     life.store.replace(resources.PODS, {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status})
     where = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
@@ -126,6 +128,10 @@ def _bind(life: Life, pod: Json, node: str) -> None:
 
 def _fail(life: Life, pod: Json, message: str) -> None:
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
-    status = {**pod["status"], "conditions": with_conditions(pod["status"].get("conditions") or (), condition)}
+    when = life.store.stamp()
+    status = {
+        **pod["status"],
+        "conditions": with_conditions(pod["status"].get("conditions") or (), condition, when=when),
+    }
     if life.store.replace(resources.PODS, {**pod, "status": status}) is not pod:
         life.event(pod, "FailedScheduling", message, warning=True, by="default-scheduler")

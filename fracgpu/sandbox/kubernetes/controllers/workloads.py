@@ -11,7 +11,7 @@ from fracgpu.sandbox.kubernetes.defaulting import quality
 from fracgpu.sandbox.kubernetes.life import Batch, Life
 from fracgpu.sandbox.kubernetes.resources import Resource
 from fracgpu.sandbox.kubernetes.selectors import labels_of
-from fracgpu.sandbox.kubernetes.store import Key, timestamp
+from fracgpu.sandbox.kubernetes.store import Key
 from fracgpu.sandbox.world import Json
 
 OWNERS = (
@@ -133,13 +133,13 @@ def _job(life: Life, job: Json) -> None:
     for _ in range(0 if exhausted else room):
         life.store.create(resources.PODS, pod_from(job, next(names)))
     status = {
-        "startTime": (job.get("status") or {}).get("startTime") or timestamp(),
+        "startTime": (job.get("status") or {}).get("startTime") or life.store.stamp(),
         "active": max(active, 0),
         "succeeded": succeeded,
         "failed": failed,
     }
     if succeeded >= completions:
-        status |= {"completionTime": timestamp(), "conditions": [{"type": "Complete", "status": "True"}]}
+        status |= {"completionTime": life.store.stamp(), "conditions": [{"type": "Complete", "status": "True"}]}
     elif exhausted:
         status["conditions"] = [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]
     life.store.replace(resources.JOBS, {**job, "status": status})
