@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from fracgpu.errors import FracgpuError
+from fracgpu.errors import FracgpuError, NotFound
 from fracgpu.operations.outcome import Outcome
 from fracgpu.operations.planning import Choices
+from fracgpu.operations.waiting import Goal
+from fracgpu.plan import Action
 from fracgpu.providers import Phase
 from tests.life import MINUTE, Hand, PushedClock, Severed, spec
 from tests.sandbox.conftest import Sandbox
@@ -148,3 +150,21 @@ def as_wanted(hand: Hand, journey: str) -> None:
     assert hand.ours() == ["gpu"]
     assert hand.found().status.phase is Phase.READY
     assert hand.apply(spec(hand.cloud, **after)).outcome is Outcome.UNCHANGED
+
+
+def test_whoever_waits_for_the_end_is_told_what_was_left_behind(sandbox_here: Sandbox) -> None:
+    """A wait looks and deletes nothing; the delete that it names does, of a pool that is gone by then."""
+    hand, go = begin(sandbox_here, "eks delete")
+    sandbox_here.world.faults = cut = Severed(1, done=True)
+    hand.clock = LastPause(sandbox_here, cut)
+    with pytest.raises((FracgpuError, Ended)):
+        go(hand)
+    sandbox_here.world.faults = Severed()
+    second = Hand(sandbox_here, "eks")
+    (note,) = second.waits(Goal.DELETED).notes
+    assert (note.code, note.hint) == ("left-behind", "fracgpu pool delete gpu removes it")
+    done = second.delete()
+    assert (done.action, done.outcome) == (Action.DELETE, Outcome.DONE)
+    assert list(second.session.leftovers("gpu")) == []
+    with pytest.raises(NotFound):
+        second.delete()
