@@ -131,12 +131,12 @@ def _problem(changes: Sequence[Change], seen: Observed, choices: Choices) -> Fra
     broken = pool_problem(seen, changes)
     if broken is not None and not choices.recreate:
         return broken
+    if seen.fleet and choices.fleet and seen.fleet != choices.fleet and not choices.adopt:
+        return _other_fleet(seen, choices.fleet)
     if actions == {Action.NO_OP}:
         return None
     if not choices.change and any(change.fields for change in changes) and not choices.recreate:
         return _differs(seen, changes)
-    if seen.fleet and choices.fleet and seen.fleet != choices.fleet and not choices.adopt:
-        return _other_fleet(seen, choices.fleet)
     if not seen.ours and not (choices.adopt or choices.not_ours):
         return _foreign(seen, changes)
     if Action.REPLACE in actions and not (choices.replace or choices.recreate):

@@ -10,7 +10,7 @@ import typer
 
 from fracgpu.catalog.load import load
 from fracgpu.cli import consent
-from fracgpu.cli.again import wait_command
+from fracgpu.cli.again import apply_command, apply_saved_command, wait_command
 from fracgpu.cli.choices import (
     AdoptOption,
     DrainTimeoutOption,
@@ -84,7 +84,15 @@ def apply(
     _ask(survey, yes=yes)
     if with_plugin:
         _write_configs(survey, yes=yes)
-    again = _again(files, plan_file)
+    flags = {
+        "--prune": prune,
+        "--adopt": adopt,
+        "--recreate": recreate,
+        "--replace": replace,
+        "--with-plugin": with_plugin,
+    }
+    said = [flag for flag, is_said in flags.items() if is_said]
+    again = apply_saved_command(plan_file) if plan_file else apply_command(files or (), fleet, said)
     items = list(_unasked(survey))
     items += follow(list(_jobs(survey, found.choices, how, limit, verify=verify)), again)
     if with_plugin:
@@ -150,8 +158,3 @@ def _start(
         return verified(work, of_pool(planned.prepared.pool), session, wait, load())
 
     return start
-
-
-def _again(files: list[str] | None, plan_file: Path | None) -> str:
-    words = f"--plan {plan_file}" if plan_file else " ".join(f"-f {file}" for file in files or ())
-    return f"fracgpu pool apply {words}"

@@ -152,6 +152,8 @@ def test_fleets_leave_each_other_alone(hand: Hand) -> None:
     assert hand.apply(spec(hand.cloud), red).outcome is Outcome.UNCHANGED
     with pytest.raises(NotOurs, match="belongs to fleet red"):
         hand.apply(spec(hand.cloud, labels={"team": "audio"}), blue)
+    with pytest.raises(NotOurs, match="belongs to fleet red"):
+        hand.apply(spec(hand.cloud), blue)
     hand.scale(2)
     seen = hand.observe()
     assert seen is not None
