@@ -311,8 +311,15 @@ class PoolFailed(CloudFailure):
 
 
 class PartlyApplied(FracgpuError):
+    """Some of it went well. `causes` are the findings of what did not, each saying whose it is."""
+
     code = "partly-applied"
     exit_code = 10
+    causes: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return (*super().findings, *self.causes)
 
 
 class Interrupted(FracgpuError):

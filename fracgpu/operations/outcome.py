@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -96,4 +96,13 @@ def verdict(items: Sequence[Item], again: str) -> FracgpuError | None:
         return first
     message = f"{len(errors)} of {len(items)} pools failed: {'; '.join(failed[:5])}{'; ...' if failed[5:] else ''}"
     hint = f"the others are as wanted; set right what failed and run it again: {again}"
-    return PartlyApplied(message, hint=hint, detail={"failed": failed})
+    partly = PartlyApplied(message, hint=hint, detail={"failed": failed})
+    partly.causes = tuple(cause for item in items if item.error for cause in _causes(item, item.error))
+    return partly
+
+
+def _causes(item: Item, error: FracgpuError) -> Iterator[Finding]:
+    """What went wrong with one pool of many, and the next step."""
+    for finding in error.findings:
+        said = finding.message.removeprefix(f"{item.name}: ")
+        yield replace(finding, message=f"{item.name} ({item.cluster.name}): {said}")

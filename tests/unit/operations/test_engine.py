@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 import pytest
 
 from fracgpu.catalog.models import ProviderName
-from fracgpu.errors import Busy, FracgpuError, Internal, PartlyApplied, Quota, Stock
+from fracgpu.errors import Busy, FracgpuError, ImmutableField, Internal, PartlyApplied, Quota, Stock
 from fracgpu.operations.engine import Job, Run, ask_all
 from fracgpu.operations.outcome import Event, Item, Outcome, verdict
 from fracgpu.plan import Action
@@ -156,3 +156,12 @@ def test_how_a_command_ends(errors: list[FracgpuError | None], code: str | None,
     assert (error.exit_code if error else 0) == exit_code
     if isinstance(error, PartlyApplied):
         assert "p0 (c0): stock" in error.message
+
+
+def test_what_failed_among_many_says_why_and_what_to_do() -> None:
+    immutable = ImmutableField("a new pool is needed", hint="--replace makes it anew")
+    error = verdict([item("p0", HERE, immutable), item("p1", HERE, None)], "fracgpu pool apply -f x")
+    assert error is not None
+    told = [(finding.code, finding.message, finding.hint) for finding in error.findings[1:]]
+    assert told == [("immutable-field", "p0 (c0): a new pool is needed", "--replace makes it anew")]
+    assert error.to_json()["code"] == "partly-applied"
