@@ -12,6 +12,9 @@ ContextYesOption = Annotated[
 ]
 """Of commands that ask nothing else."""
 StrictOption = Annotated[bool, typer.Option("--strict", help="Warnings fail")]
+DetailedOption = Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 20 where changes are pending")]
+PENDING = 20
+"""Exit code of --detailed-exitcode where changes are pending."""
 WaitOption = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the cloud has done it")]
 AdoptOption = Annotated[bool, typer.Option("--adopt", help="Take over pools that fracgpu did not make")]
 RecreateOption = Annotated[bool, typer.Option("--recreate", help="Make pools anew that are in a failed state")]

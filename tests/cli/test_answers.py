@@ -193,3 +193,11 @@ def test_the_schema_takes_what_is_exported_and_refuses_what_is_misspelt(cli: Cli
     assert list(validator.iter_errors(document)) == []
     document["spec"]["machin"] = "x"
     assert [error.message for error in validator.iter_errors(document)]
+
+
+@pytest.mark.parametrize(("flags", "code"), [(["--dry-run"], 20), ([], 2)])
+def test_a_dry_run_tells_by_its_exit_code_that_there_is_something_to_make(
+    flags: list[str], code: int, cli: Cli
+) -> None:
+    ran = cli("pool", "create", "--detailed-exitcode", *flags, *GKE, "--machine", "a2-highgpu-1g")
+    assert ran.code == code

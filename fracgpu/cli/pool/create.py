@@ -8,7 +8,9 @@ import typer
 
 from fracgpu.catalog.load import load
 from fracgpu.cli.choices import (
+    PENDING,
     AdoptOption,
+    DetailedOption,
     PreflightOption,
     RecreateOption,
     StrictOption,
@@ -31,6 +33,7 @@ def create(
     flags: SpecFlags,
     name: Annotated[str | None, typer.Argument(help=NAME_HELP, show_default=False)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan of a first creation; offline")] = False,
+    detailed: DetailedOption = False,
     wait: WaitOption = True,
     timeout: TimeoutOption = "45m",
     adopt: AdoptOption = False,
@@ -41,15 +44,17 @@ def create(
     with_plugin: WithPluginOption = False,
     yes: YesOption = False,
     out: OutputOption = Output.TABLE,
-) -> None:
+) -> int:
     """Make one pool; waits. The same call again says "unchanged" and exits 0."""
+    if detailed and not dry_run:
+        raise typer.BadParameter("it goes with --dry-run, and with pool plan", param_hint="--detailed-exitcode")
     document = one_document(name, flags)
     offline = prepare(document.pool, load(), strict=strict, origin=document.origin)
     if dry_run:
         from fracgpu.cli.show_plan import show_plan
 
         show_plan(offline.plan(), out)
-        return
+        return PENDING if detailed else 0
     from fracgpu.cli.pool.making import Proof, make
     from fracgpu.operations.apply import How
     from fracgpu.operations.drain import Drain
@@ -61,3 +66,4 @@ def create(
     choices = Choices(adopt=adopt, recreate=recreate)
     proof = Proof(verify, with_plugin, yes)
     make(document, offline, choices, How(wait, preflight, Drain()), out, timeout=limit, strict=strict, proof=proof)
+    return 0

@@ -9,7 +9,9 @@ import typer
 
 from fracgpu.cli import output
 from fracgpu.cli.choices import (
+    PENDING,
     AdoptOption,
+    DetailedOption,
     FilesOption,
     FleetOption,
     PruneOption,
@@ -28,9 +30,6 @@ from fracgpu.operations.saved import save, saved_members
 from fracgpu.plan import Plan, creation
 from fracgpu.spec import Cluster
 
-PENDING = 20
-"""Exit code of --detailed-exitcode where changes are pending."""
-
 
 def plan(
     files: FilesOption = None,
@@ -40,7 +39,7 @@ def plan(
     save_as: Annotated[
         Path | None, typer.Option("--out", help="Keep the plan for apply --plan", metavar="PLAN.json")
     ] = None,
-    detailed: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 20 where changes are pending")] = False,
+    detailed: DetailedOption = False,
     fleet: FleetOption = None,
     prune: PruneOption = False,
     adopt: AdoptOption = False,
