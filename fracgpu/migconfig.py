@@ -21,6 +21,7 @@ LABEL = "nvidia.com/mig.config"
 STATE_LABEL = "nvidia.com/mig.config.state"
 DISABLED = "all-disabled"
 OURS = "fracgpu-"
+ORDER = "order-"
 LONGEST = 63
 """Characters of a label's value."""
 
@@ -105,12 +106,17 @@ def _row(devices: str | list[int], layout: Layout | None) -> dict[str, Any]:
 
 def _readable(mig: Mig) -> Iterator[str]:
     """The cut in words of a label value, the fullest first: `2x1g.5gb-1x3g.20gb`, GPUs that differ parted by `_`; those
-    that are alike in a row told once, `4of-2x1g.5gb-1x3g.20gb_4of-whole`; how many layouts there are."""
+    that are alike in a row told once, `4of-2x1g.5gb-1x3g.20gb_4of-whole`; each layout told once and then which GPU has
+    which, `2x1g.5gb_whole_order-0101`; how many layouts there are."""
     devices = (mig.alike,) if mig.alike else mig.devices
     yield "_".join(map(_words, devices))
     rows = [(layout, len(list(row))) for layout, row in groupby(devices)]
     yield "_".join(_words(layout) if count == 1 else f"{count}of-{_words(layout)}" for layout, count in rows)
-    yield f"{len(devices)}gpus-{len(set(devices))}layouts"
+    different = list(dict.fromkeys(devices))
+    if len(different) < 10:
+        order = "".join(str(different.index(layout)) for layout in devices)
+        yield "_".join((*map(_words, different), f"{ORDER}{order}"))
+    yield f"{len(devices)}gpus-{len(different)}layouts"
 
 
 def _words(layout: Layout | None) -> str:
@@ -119,8 +125,13 @@ def _words(layout: Layout | None) -> str:
 
 def words_of(name: str) -> list[str]:
     """The words of each GPU in a name of ours, one for all where they are alike."""
+    parts = name.removeprefix(OURS).rpartition("-")[0].split("_")
+    order = parts[-1].removeprefix(ORDER)
+    if order and order != parts[-1]:
+        layouts = dict(zip("0123456789", parts[:-1], strict=False))
+        return [layouts.get(index, "") for index in order]
     found: list[str] = []
-    for part in name.removeprefix(OURS).rpartition("-")[0].split("_"):
+    for part in parts:
         row = re.match(r"(\d{1,3})of-", part)
         found += [part[row.end() :]] * int(row[1]) if row else [part]
     return found

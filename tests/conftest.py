@@ -8,10 +8,14 @@ import itertools
 import os
 import socket
 import sys
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from fracgpu.cli.globals import GLOBALS, Globals
 
 DEAD_PROXY = "http://127.0.0.1:9"
 """Port 9 answers nobody. Children of a test and gRPC's C core are out of the audit hook's reach; a proxy still stops
@@ -108,3 +112,12 @@ def _settings(folder: Path) -> dict[str, str]:
 
 def _both_cases(name: str) -> tuple[str, str]:
     return name, name.upper()
+
+
+@pytest.fixture(autouse=True)
+def _options_of_the_run() -> Iterator[None]:
+    """What a command line was told for the whole run is no part of the next test."""
+    before = {one.name: getattr(GLOBALS, one.name) for one in fields(Globals)}
+    yield
+    for name, value in before.items():
+        setattr(GLOBALS, name, value)

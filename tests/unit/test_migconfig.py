@@ -57,6 +57,7 @@ def test_names_are_label_values_however_long_the_layout() -> None:
 
 
 BIG = (("3g.20gb", 1), ("2g.10gb", 1), ("1g.5gb", 2))
+TWO = (("3g.20gb", 1), ("1g.5gb", 2))
 SMALL = (("1g.5gb", 7),)
 
 
@@ -66,6 +67,7 @@ SMALL = (("1g.5gb", 7),)
         ([BIG, SMALL], ["1x3g.20gb-1x2g.10gb-2x1g.5gb", "7x1g.5gb"]),
         ([*[BIG] * 4, *[None] * 4], ["4of-1x3g.20gb-1x2g.10gb-2x1g.5gb", "4of-whole"]),
         ([SMALL, *[BIG] * 7], ["7x1g.5gb", "7of-1x3g.20gb-1x2g.10gb-2x1g.5gb"]),
+        ([None, TWO] * 4, ["whole", "1x3g.20gb-2x1g.5gb", "order-01010101"]),
         ([BIG, SMALL] * 4, ["8gpus-2layouts"]),
     ],
 )

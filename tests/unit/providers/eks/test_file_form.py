@@ -102,6 +102,7 @@ LAYOUTS: list[tuple[str, dict[str, Any]]] = [
     ("p4d.24xlarge", {"layout": {"1g.5gb": 3}}),
     ("p4d.24xlarge", {"layout": {"3g.20gb": 1, "1g.5gb": 2}, "strategy": "mixed"}),
     ("g7e.12xlarge", {"devices": [{"1g.24gb": 4}, None], "strategy": "mixed"}),
+    ("p4d.24xlarge", {"devices": [None, {"3g.20gb": 1, "1g.5gb": 2}] * 4, "strategy": "mixed"}),
     ("p4d.24xlarge", {"devices": [{"2g.10gb": 3}, None, *[{"1g.5gb": 7}] * 2, *[None] * 4], "strategy": "mixed"}),
 ]
 
@@ -113,7 +114,7 @@ def test_a_config_of_fracgpus_own_is_read_from_its_name(machine: str, mig: dict[
 
 
 def test_a_name_too_long_for_its_layouts_is_noted() -> None:
-    devices = [{"3g.20gb": 1, "1g.5gb": 2}, {"1g.5gb": 7}] * 4
+    devices = [{"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2}, {"1g.5gb": 7}] * 4
     made = shown(resources(**BASE, sharing={"mig": {"devices": devices}}, eks={"backend": "gpu-operator"}))
     assert ("sharing-unknown", "spec.sharing") in noted(made)
 

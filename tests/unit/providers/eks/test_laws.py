@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,9 +13,11 @@ from fracgpu.catalog.geometry import maximal_layouts
 from fracgpu.catalog.load import load
 from fracgpu.catalog.models import Machine, ProviderName
 from fracgpu.errors import Level
+from fracgpu.migconfig import LABEL
 from fracgpu.plan import Action, Json, change_of, linked
 from fracgpu.providers import Observed, eks
 from fracgpu.providers.eks import user_data
+from fracgpu.providers.eks.facts import labels
 from fracgpu.providers.eks.matrix import Combination, Cutting, Shared, combination_of, combinations, verdict
 from fracgpu.providers.eks.steps import config_request, tag_step, version_request
 from fracgpu.resolve import ResolvedPool, resolve
@@ -177,9 +180,12 @@ def test_exported_and_planned_again_nothing_changes(pool: ResolvedPool) -> None:
 @often
 @given(pools)
 def test_what_is_read_back_shares_alike(pool: ResolvedPool) -> None:
-    written, _ = eks.read(shown(eks.desired(pool, FACTS)))
+    written, notes = eks.read(shown(eks.desired(pool, FACTS)))
     again = resolve(written, load()).pool
     assert again is not None
+    if any(note.code == "sharing-unknown" for note in notes):
+        assert re.search(r"gpus-\d+layouts-", labels(pool)[LABEL])  # the one name that is too short to tell
+        return
     assert (again.sharing, again.nodes) == (pool.sharing, _as_eks_has(pool))
     assert again.backend is pool.backend or combination_of(pool).cutting is Cutting.WHOLE
 
