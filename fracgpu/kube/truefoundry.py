@@ -1,7 +1,7 @@
 """The same workload as TrueFoundry's SDK has it: a Job, Service or Notebook, in Python or in YAML.
 
 The SDK checks little (any name, any profile of its list on any GPU), so what it has no word for is refused here. Its
-words are those of https://pypi.org/project/truefoundry/0.17.5/, `truefoundry.deploy`.
+words are those of the package truefoundry 0.17.5, `truefoundry.deploy`.
 """
 
 from __future__ import annotations

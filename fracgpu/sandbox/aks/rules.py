@@ -137,8 +137,7 @@ def _counts(pool: Properties) -> None:
 
 def _spot(pool: Properties) -> None:
     if not is_spot(pool):
-        # Older az sends the defaults of Spot with every pool: https://pypi.org/project/azure-cli/2.80.0/
-        if pool.get("scaleSetEvictionPolicy", "Delete") != "Delete":
+        if "scaleSetEvictionPolicy" in pool:
             raise invalid_parameter("scaleSetEvictionPolicy", "It needs scaleSetPriority Spot.")
         return
     if pool["mode"] == "System":
