@@ -58,6 +58,7 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
     machine = _machine(body, data or foreign)
     sizes = body["scalingConfig"]
     seen = read_sharing(body, decode((data or foreign).get("UserData")), machine)
+    template = _foreign_template(observed, body, foreign, machine, seen)
     spec: Json = {
         "cluster": observed.cluster.to_json(),
         "gpu": machine.gpu if machine else None,
@@ -69,10 +70,11 @@ def read(observed: Observed) -> tuple[NodePool, tuple[Finding, ...]]:
         "labels": seen.labels,
         "tags": body.get("tags"),
         **taints(_taints(body, startup=_startup(body, seen))),
-        "eks": some(_options(observed, body, data, machine, seen)),
+        "eks": some({**_options(body, data, machine, seen), "launchTemplate": template}),
     }
     written = {"metadata": {"name": observed.name}, "spec": some(spec)}
-    return NodePool.model_validate(_without_autoscaler_tags(written)), tuple(_notes(observed, machine, data, seen))
+    notes = tuple(_notes(observed, machine, data, seen, foreign=template is not None))
+    return NodePool.model_validate(_without_autoscaler_tags(written)), notes
 
 
 def _template_data(observed: Observed) -> Json:
@@ -139,7 +141,7 @@ def _taints(body: Json, *, startup: bool) -> Iterator[Json]:
             yield {"key": taint["key"], "value": taint.get("value", ""), "effect": words[taint["effect"]]}
 
 
-def _options(observed: Observed, body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json:
+def _options(body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json:
     types = body.get("instanceTypes", [])
     return {
         "backend": seen.backend.value if seen.backend else None,
@@ -149,7 +151,6 @@ def _options(observed: Observed, body: Json, data: Json, machine: Machine | None
         "instanceTypes": types if len(types) > 1 else None,
         "updateConfig": _update_config(body, data),
         "nodeRepairConfig": body.get("nodeRepairConfig"),
-        "launchTemplate": _foreign_template(observed, body, machine),
         "reservation": _reservation(data),
         "diskType": unless(_volume(data).get("VolumeType"), DEFAULT_VOLUME) if _volume(data) else None,
         "startupTaint": _startup(body, seen) or None,
@@ -180,22 +181,21 @@ def _capacity_block(body: Json, data: Json, machine: Machine | None) -> bool | N
     return None if block == usual else block
 
 
-def _foreign_template(observed: Observed, body: Json, machine: Machine | None) -> Json | None:
+def _foreign_template(observed: Observed, body: Json, data: Json, machine: Machine | None, seen: Seen) -> Json | None:
     """A template that is not fracgpu's own is named; ours follows from the rest."""
     template: Json | None = body.get("launchTemplate")
     ours = template_name(observed.cluster.name, observed.name)
     if template is None or (template.get("name") == ours and not observed.uses):
         return None
     named = {key: value for key, value in template.items() if key != "id" or not template.get("name")}
-    return named | some({"says": list(_says(body, _foreign_data(observed), machine))})
+    return named | some({"says": list(_says(body, data, machine, seen))})
 
 
-def _says(body: Json, data: Json, machine: Machine | None) -> Iterator[str]:
-    """What such a template brings in the group's place."""
+def _says(body: Json, data: Json, machine: Machine | None, seen: Seen) -> Iterator[str]:
+    """What such a template brings in the group's place; `seen` is the sharing with it."""
     if data.get("InstanceType") and not body.get("instanceTypes"):
         yield TemplateSays.MACHINE.value
-    text = decode(data.get("UserData"))
-    if text and read_sharing(body, text, machine).sharing != read_sharing(body, "", machine).sharing:
+    if decode(data.get("UserData")) and seen.sharing != read_sharing(body, "", machine).sharing:
         yield TemplateSays.SHARING.value
 
 
@@ -204,7 +204,7 @@ def _without_autoscaler_tags(written: Json) -> Json:
     return without_autoscaler_tags(written, "eks", resource_tags(pool) if pool else {})
 
 
-def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) -> Iterator[Finding]:
+def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen, *, foreign: bool) -> Iterator[Finding]:
     if machine is None:
         message = f"{observed.name} has no GPU that the catalog knows; fracgpu makes GPU pools"
         yield warning("no-gpu", message, field="spec.machine")
@@ -214,6 +214,6 @@ def _notes(observed: Observed, machine: Machine | None, data: Json, seen: Seen) 
         yield not_in_file_form("something of the launch template", member)
     for member in bottlerocket.others(decode(data.get("UserData"))):
         yield not_in_file_form("other settings in the user data", member)
-    if _foreign_template(observed, settled(observed.resources[-1]).body, machine):
+    if foreign:
         message = "the group has a launch template of another's, which may set disk and more; the file names it"
         yield info("foreign-launch-template", message, field="spec.eks.launchTemplate")
