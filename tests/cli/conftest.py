@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -42,9 +42,7 @@ def _fresh() -> None:
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
-) -> Iterator[Cli]:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path) -> Cli:
     """`cli("pool", "explain", ...)`; `given` is what stands on standard input."""
     monkeypatch.chdir(tmp_path)
 
@@ -55,5 +53,4 @@ def cli(
         captured = capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 
-    yield _cli
-    _fresh()
+    return _cli
